@@ -1,0 +1,414 @@
+"""Syntax tree in, checked `Problem` out, or every mistake found on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from gnarl_dsl import ast, builtins, cost, model
+from gnarl_dsl.base import place_size
+from gnarl_dsl.declare import Declarer
+from gnarl_dsl.diagnostics import Collector
+from gnarl_dsl.environment import Declarations, FeatureInfo, Scope
+from gnarl_dsl.experts import ExpertChecker
+from gnarl_dsl.facts import NO_FACTS, Facts, Typed
+from gnarl_dsl.instance_sets import check_instance_set
+from gnarl_dsl.joins import joined_pairs
+from gnarl_dsl.scope import did_you_mean
+from gnarl_dsl.source import Source, Span
+from gnarl_dsl.syntax_errors import EXAMPLES
+from gnarl_dsl.types import MASK, SCALAR
+from gnarl_dsl.updates import phase_scopes
+
+LANGUAGE_VERSION = 1
+B = TypeVar("B", bound=ast.Tree)
+
+
+@dataclass(frozen=True)
+class CheckInput:
+    """What the checker needs besides the blocks: names of broken blocks and the user's wishes."""
+
+    lost_names: frozenset[str] = frozenset()
+    lost_blocks: frozenset[str] = frozenset()
+    params: Mapping[str, str] = field(default_factory=dict)
+    allow_costly: bool = False
+
+
+def check_spec(
+    tree: ast.Spec, sources: Sequence[Source], given: CheckInput, found: Collector
+) -> model.Problem | None:
+    """The checked problem, or None if `found` holds an error."""
+    problem = _SpecChecker(tree, sources, given, found).check()
+    return None if found.has_errors() else problem
+
+
+class _SpecChecker:
+    def __init__(
+        self, tree: ast.Spec, sources: Sequence[Source], given: CheckInput, found: Collector
+    ) -> None:
+        self.blocks = tree.blocks
+        self.sources = sources
+        self.given = given
+        self.found = found
+        self.declarer = Declarer(self.blocks, found)
+        self.names: Declarations = self.declarer.names
+        self.names.lost_names |= given.lost_names
+        self.names.lost_blocks |= given.lost_blocks
+        self.check_formula = ExpertChecker(self.names)
+        self.mask_facts = self.update_facts = NO_FACTS
+
+    def all_of(self, kind: type[B]) -> list[B]:
+        return [block for block in self.blocks if isinstance(block, kind)]
+
+    def first(self, kind: type[B]) -> B | None:
+        return next((block for block in self.blocks if isinstance(block, kind)), None)
+
+    def check(self) -> model.Problem | None:
+        self._header()
+        self.declarer.declare(self.given.params)
+        self._required_parts()
+        lets = self._lets()
+        features = [self._feature(info) for info in self.names.features.values()]
+        phases = self._phases()
+        parts = {
+            "features": tuple(feature for feature in features if feature),
+            "phases": phases,
+            **self._endings(),
+            **self._goals(),
+            "experts": self._experts(),
+            "instances": self._instances(),
+            "lets": lets,
+        }
+        self._warn_unused()
+        costs = self._costs()
+        if self.found.has_errors():
+            return None
+        return self._assemble(parts, costs)
+
+    # Header and required parts
+
+    def _header(self) -> None:
+        version, head = self.first(ast.Version), self.first(ast.ProblemHead)
+        if version is None and "gnarl" not in self.given.lost_blocks:
+            span = self.blocks[0].span if self.blocks else Span(0, 0)
+            self.found.add("GN012", Span(span.start, span.start + 1, span.file))
+        elif version is not None and version.number.value != LANGUAGE_VERSION:
+            number = version.number
+            newer = number.value > LANGUAGE_VERSION
+            code = "GN013" if newer else "GN021"
+            self.found.add(code, number.span, found=number.text, known=LANGUAGE_VERSION)
+        if head is None and "problem" not in self.given.lost_blocks:
+            self._missing("problem")
+        for kind, word in ((ast.Version, "gnarl"), (ast.ProblemHead, "problem")):
+            for extra in self.all_of(kind)[1:]:
+                self.found.add("GN124", extra.span, word=word)
+        self._header_first(version)
+
+    def _header_first(self, version: ast.Version | None) -> None:
+        if version is not None and self.blocks and self.blocks[0] is not version:
+            self.found.add("GN014", version.span)
+
+    def _missing(self, word: str) -> None:
+        if word in self.given.lost_blocks:
+            return
+        head = self.first(ast.ProblemHead)
+        span = head.span if head else Span(0, 0)
+        self.found.add("GN102", span, word=word, example=EXAMPLES[word])
+
+    def _required_parts(self) -> None:
+        if not self.blocks:
+            return
+        for kind, word in (
+            (ast.GraphDecl, "graph"),
+            (ast.Features, "features"),
+            (ast.Phase, "phase"),
+            (ast.Horizon, "horizon"),
+        ):
+            if not self.all_of(kind):
+                self._missing(word)
+        goals = {"objective", "correct"}
+        if (
+            not self.names.objectives
+            and self.names.correct is None
+            and not goals & self.given.lost_blocks
+        ):
+            head = self.first(ast.ProblemHead)
+            self.found.add("GN505", head.span if head else Span(0, 0))
+
+    # Features and lets
+
+    def _lets(self) -> tuple[model.Let, ...]:
+        lets: list[model.Let] = []
+        for name, tree in self.names.lets.items():
+            info = self.check_formula.let_info(name, tree.span)
+            if info is None or info.body.is_poison:
+                continue
+            kind = info.body.type.kind
+            let = model.Let.model_construct(
+                span=tree.span,
+                name=name,
+                params=info.params,
+                type="scalar" if kind == "choice" else kind,
+                optional=info.body.type.optional,
+                body=info.body.expr,
+            )
+            lets.append(let)
+        return tuple(lets)
+
+    def _feature(self, info: FeatureInfo) -> model.Feature | None:
+        tree = info.tree
+        initial = self._initial(info) if tree.value is not None else None
+        source = self._source(info) if tree.source is not None else None
+        return model.Feature.model_construct(
+            span=tree.span,
+            name=tree.name.text,
+            stage=info.stage,
+            place=info.place,
+            type=info.type,
+            vars=tuple(var.text for var in info.vars),
+            categories=info.categories,
+            choices=info.choices,
+            initial=initial.expr if initial else None,
+            source=source,
+            doc=tree.doc,
+        )
+
+    def _initial(self, info: FeatureInfo) -> Typed | None:
+        name, tree = info.tree.name.text, info.tree
+        check = self.check_formula
+        if info.stage == "input":
+            self.found.add("GN131", tree.span, name=name)
+            return None
+        if info.stage == "derived":
+            typed = check.formula(name, tree.span)
+            if typed is not None:
+                check.forbid_oracle(typed, tree.span, f"the derived feature `{name}`")
+                self._require_symmetric_feature(info, typed)
+            return typed
+        typed = check.check_initial(name)
+        check.forbid_state(typed, f"the initial value of `{name}`")
+        if info.stage == "state":
+            check.forbid_oracle(typed, tree.span, f"the initial value of `{name}`")
+            self._require_symmetric_feature(info, typed)
+        return typed
+
+    def _require_symmetric_feature(self, info: FeatureInfo, typed: Typed) -> None:
+        """On undirected edges both directions are one cell, so one formula must give one value."""
+        graph = self.names.graph
+        if info.place != "edge" or graph is None or graph.directed or len(info.vars) != 2:
+            return
+        x, y = (var.text for var in info.vars)
+        if not typed.is_poison and not self.check_formula.canonical().is_symmetric(
+            x, y, [typed.expr]
+        ):
+            self.found.add("GN406", info.tree.span, x=x, y=y)
+
+    def _source(self, info: FeatureInfo) -> model.InputSource:
+        tree = info.tree.source
+        assert tree is not None
+        values = [self._source_number(arg) for arg in tree.args]
+        return model.InputSource.model_construct(name=tree.name.text, args=tuple(values))
+
+    def _source_number(self, tree: ast.Expr) -> float:
+        typed = self.check_formula.check_as(tree, Scope(), SCALAR, "an argument of a source")
+        if isinstance(typed.expr, model.Number):
+            return typed.expr.value
+        if not typed.is_poison:
+            self.found.add("GN218", tree.span)
+        return 0.0
+
+    # Phases
+
+    def _phases(self) -> tuple[model.Phase, ...]:
+        trees = list(self.names.phases.values())
+        scopes = phase_scopes(trees)
+        return tuple(self._phase(tree, scope) for tree, scope in zip(trees, scopes, strict=True))
+
+    def _phase(self, tree: ast.Phase, scope: Scope) -> model.Phase:
+        allows = [clause for clause in tree.clauses if isinstance(clause, ast.Allow)]
+        updates = [clause for clause in tree.clauses if isinstance(clause, ast.Update)]
+        for extra in [*allows[1:], *updates[1:]]:
+            self.found.add("GN124", extra.span, word=type(extra).__name__.lower())
+        allow = self._allow(allows[0], scope) if allows else None
+        if allows:
+            scope = scope.joining(joined_pairs(allows[0].condition, True))
+        body, facts = self.check_formula.check_update(updates[0].body if updates else (), scope)
+        if facts.oracle is not None:
+            whole = Typed(model.Boolean.model_construct(span=tree.span, value=False), MASK, facts)
+            where = f"the update of phase `{tree.name.text}`"
+            self.check_formula.forbid_oracle(whole, tree.span, where)
+        self.update_facts = self.update_facts.plus(facts)
+        return model.Phase.model_construct(
+            span=tree.span,
+            name=tree.name.text,
+            variable=tree.variable.text,
+            allow=allow.expr if allow else None,
+            update=body,
+        )
+
+    def _allow(self, tree: ast.Allow, scope: Scope) -> Typed:
+        typed = self.check_formula.check_as(tree.condition, scope, MASK, "`allow`")
+        self.check_formula.forbid_oracle(typed, tree.span, "`allow`")
+        self.mask_facts = self.mask_facts.plus(typed.facts.times(cost.NODES))
+        return typed
+
+    # Endings and goals
+
+    def _endings(self) -> dict[str, object]:
+        check = self.check_formula
+        self.ending_facts = NO_FACTS
+        horizon = self._rounds(self.first(ast.Horizon), "`horizon`")
+        if horizon is not None:
+            check.forbid_oracle(horizon, Span(0, 0), "`horizon`")
+        limit = self._rounds(self.first(ast.Limit), "`limit`")
+        terminate = None
+        ending = self.first(ast.Terminate)
+        if ending is not None:
+            terminate = check.check_as(ending.condition, Scope(), MASK, "`terminate when`")
+            self.ending_facts = terminate.facts
+        reads = [part.facts.oracle for part in (limit, terminate) if part is not None]
+        return {
+            "horizon": horizon.expr if horizon else None,
+            "limit": limit.expr if limit else None,
+            "terminate": terminate.expr if terminate else None,
+            "deployable": not any(reads),
+        }
+
+    def _rounds(self, tree: ast.Horizon | ast.Limit | None, what: str) -> Typed | None:
+        if tree is None:
+            return None
+        typed = self.check_formula.check_as(tree.rounds, Scope(), SCALAR, what)
+        # The horizon of a mutable graph sees the graph at reset, so `m` and `edge` are fine.
+        if typed.facts.state is not None and typed.facts.state.name != "edge":
+            self.check_formula.forbid_state(typed, what)
+        return typed
+
+    def _goals(self) -> dict[str, object]:
+        check = self.check_formula
+        goals: dict[str, object] = {}
+        for clause in ("valid", "correct"):
+            tree = getattr(self.names, clause)
+            typed = check.clause_info(clause, clause, tree.span) if tree else None
+            goals[clause] = typed.expr if typed else None
+        goals["objectives"] = tuple(self._objective(o) for o in self.names.objectives.values())
+        goals["rewards"] = tuple(self._reward(tree) for tree in self.all_of(ast.Reward))
+        goals["metrics"] = tuple(self._metric(tree) for tree in self.all_of(ast.Metric))
+        return goals
+
+    def _objective(self, tree: ast.Objective) -> model.Objective:
+        typed = self.check_formula.clause_info("objective", tree.name.text, tree.span)
+        if typed is not None:
+            where = f"the objective `{tree.name.text}`"
+            self.check_formula.forbid_oracle(typed, tree.span, where)
+        expr = typed.expr if typed else None
+        return model.Objective.model_construct(span=tree.span, name=tree.name.text, value=expr)
+
+    def _reward(self, tree: ast.Reward) -> model.Reward:
+        self.declarer.named("reward", tree.name)
+        if tree.kind.text not in builtins.REWARD_KINDS:
+            expected = ", ".join(builtins.REWARD_KINDS)
+            fix = did_you_mean(tree.kind.text, builtins.REWARD_KINDS)
+            self.found.add("GN122", tree.kind.span, name=tree.kind.text, expected=expected, fix=fix)
+        typed = self.check_formula.check_as(tree.value, Scope(), SCALAR, "a reward")
+        return model.Reward.model_construct(
+            span=tree.span, name=tree.name.text, kind=tree.kind.text, value=typed.expr
+        )
+
+    def _metric(self, tree: ast.Metric) -> model.Metric:
+        self.declarer.named("metric", tree.name)
+        typed = self.check_formula.check_as(tree.value, Scope(), SCALAR, "a metric")
+        return model.Metric.model_construct(span=tree.span, name=tree.name.text, value=typed.expr)
+
+    def _experts(self) -> tuple[model.Expert, ...]:
+        experts: list[model.Expert] = []
+        for block in self.blocks:
+            if isinstance(block, ast.Expert | ast.GreedyExpert):
+                self.declarer.named("expert", block.name)
+                expert = self.check_formula.check_expert(block)
+                if expert is not None:
+                    experts.append(expert)
+        return tuple(experts)
+
+    def _instances(self) -> tuple[model.InstanceSet, ...]:
+        sets = []
+        for tree in self.all_of(ast.Instances):
+            self.declarer.named("instances", tree.name)
+            sets.append(check_instance_set(tree, self.names))
+        return tuple(sets)
+
+    # Warnings and costs
+
+    def _warn_unused(self) -> None:
+        used, names = self.names.used, self.names
+        for name, let in names.lets.items():
+            self._warn(name not in used, "GN901", let.name, "let")
+        for name, param in names.param_trees.items():
+            self._warn(name not in used, "GN901", param.name, "param")
+        for name, info in names.features.items():
+            ident = info.tree.name
+            if info.stage == "oracle":
+                self._warn(name not in used, "GN901", ident, "oracle")
+            if info.stage == "state" and names.phases and "phase" not in names.lost_blocks:
+                self._warn(name not in names.written, "GN906", ident, "state feature")
+
+    def _warn(self, applies: bool, code: str, name: ast.Ident, what: str) -> None:
+        """Warn about the file itself; what it inherits is another file's business."""
+        if applies and name.span.file == 0:
+            self.found.add(code, name.span, name=name.text, what=what)
+
+    def _costs(self) -> model.Costs:
+        check = self.check_formula
+        derived = [
+            check.formulas[name].facts.times(place_size(info.place))
+            for name, info in self.names.features.items()
+            if info.stage == "derived" and name in check.formulas
+        ]
+        observation = NO_FACTS.plus(*derived)
+        first = next(iter(self.names.objectives), None)
+        reward = check.clause_infos.get(f"objective {first}")
+        reward_facts = reward.facts if reward else NO_FACTS
+        parts = {
+            "mask": self.mask_facts,
+            "update": self.update_facts,
+            "ending": self.ending_facts,
+            "observation": observation,
+            "reward": reward_facts,
+        }
+        self._bound_cost(NO_FACTS.plus(*parts.values()))
+        return model.Costs.model_construct(
+            step=cost.to_model(NO_FACTS.plus(*parts.values()).terms),
+            experts=self._expert_costs(reward_facts),
+            **{name: cost.to_model(facts.terms) for name, facts in parts.items()},
+        )
+
+    def _bound_cost(self, total: Facts) -> None:
+        if cost.total_degree(total.terms) > cost.MAX_DEGREE and not self.given.allow_costly:
+            head = self.first(ast.ProblemHead)
+            text = cost.describe(cost.to_model(total.terms))
+            self.found.add("GN601", head.span if head else Span(0, 0), cost=text)
+
+    def _expert_costs(self, reward: Facts) -> tuple[tuple[str, tuple[model.CostTerm, ...]], ...]:
+        costs = []
+        for name, facts in self.check_formula.expert_facts.items():
+            costs.append((name, cost.to_model(facts.terms)))
+        return tuple(costs)
+
+    def _assemble(self, parts: Mapping[str, object], costs: model.Costs) -> model.Problem:
+        head = self.first(ast.ProblemHead)
+        assert head is not None
+        assert self.names.graph is not None
+        texts = tuple(
+            model.SourceText.model_construct(name=source.name, text=source.text)
+            for source in self.sources
+        )
+        return model.Problem.model_construct(
+            language=LANGUAGE_VERSION,
+            name=head.name.text,
+            doc=head.doc,
+            params=tuple(self.names.params.values()),
+            graph=self.names.graph,
+            costs=costs,
+            sources=texts,
+            **parts,
+        )

@@ -1,0 +1,303 @@
+"""Declarations: blocks of the syntax tree in, tables of names out, before any formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from gnarl_dsl import ast, builtins, model
+from gnarl_dsl.builtins import PLACES, RESERVED
+from gnarl_dsl.diagnostics import Collector, Note
+from gnarl_dsl.environment import Declarations, FeatureInfo
+from gnarl_dsl.scope import did_you_mean
+from gnarl_dsl.source import Span
+
+_SINGLE = (ast.GraphDecl, ast.Horizon, ast.Limit, ast.Terminate, ast.Valid, ast.Correct)
+
+
+class Declarer:
+    """Reads names and shapes; reports what is doubled, missing or misspelt."""
+
+    def __init__(self, blocks: tuple[ast.Block, ...], found: Collector) -> None:
+        self.blocks = blocks
+        self.found = found
+        self.names = Declarations(found)
+        self._declared: dict[str, Span] = {}
+
+    def declare(self, overrides: Mapping[str, str]) -> Declarations:
+        self._report_repeated_clauses()
+        self._graph()
+        for block in self.blocks:
+            self._block(block, overrides)
+        self._unknown_overrides(overrides)
+        return self.names
+
+    def _block(self, block: ast.Block, overrides: Mapping[str, str]) -> None:
+        match block:
+            case ast.Param():
+                self._param(block, overrides)
+            case ast.Features():
+                for feature in block.features:
+                    self._feature(feature)
+            case ast.Let() if self._fresh(block.name, "let"):
+                self.names.lets[block.name.text] = block
+            case ast.Phase() if self._fresh_phase(block):
+                self.names.phases[block.name.text] = block
+            case ast.Objective() if self._fresh(block.name, "objective"):
+                self.names.objectives[block.name.text] = block
+            case ast.Correct():
+                self.names.correct = block
+            case ast.Valid():
+                self.names.valid = block
+            case _:
+                pass
+
+    # Names
+
+    def _fresh(self, name: ast.Ident, what: str) -> bool:
+        """Whether a name can be declared: not built in, not taken."""
+        if name.text in RESERVED:
+            self.found.add("GN115", name.span, name=name.text, what=what)
+            return False
+        return self._first(name.text, name, "")
+
+    def _first(self, key: str, name: ast.Ident, kind: str) -> bool:
+        if key in self._declared:
+            note = Note(self._declared[key], "it is first declared here")
+            self.found.add("GN101", name.span, name=name.text, kind=kind, notes=[note])
+            return False
+        self._declared[key] = name.span
+        return True
+
+    def _fresh_phase(self, phase: ast.Phase) -> bool:
+        fresh = self._first(f"phase {phase.name.text}", phase.name, "phase ")
+        variable = phase.variable
+        if variable.text in RESERVED:
+            self.found.add("GN115", variable.span, name=variable.text, what="phase variable")
+        self._first(f"variable {variable.text}", variable, "phase variable ")
+        return fresh
+
+    def named(self, kind: str, name: ast.Ident) -> bool:
+        """Whether a reward, metric, expert or instance set is the first of its name."""
+        return self._first(f"{kind} {name.text}", name, f"{kind} ")
+
+    def _report_repeated_clauses(self) -> None:
+        seen: dict[type, Span] = {}
+        for block in self.blocks:
+            if not isinstance(block, _SINGLE):
+                continue
+            if type(block) in seen:
+                note = Note(seen[type(block)], "the first one is here")
+                word = clause_word(block)
+                self.found.add("GN124", block.span, word=word, notes=[note])
+            seen.setdefault(type(block), block.span)
+
+    # Graph and parameters
+
+    def _graph(self) -> None:
+        tree = next((b for b in self.blocks if isinstance(b, ast.GraphDecl)), None)
+        if tree is None:
+            return
+        words = [word.text for word in tree.attributes]
+        for word in tree.attributes:
+            if word.text not in builtins.GRAPH_WORDS:
+                fix = did_you_mean(word.text, builtins.GRAPH_WORDS)
+                expected = ", ".join(builtins.GRAPH_WORDS)
+                self.found.add("GN111", word.span, name=word.text, expected=expected, fix=fix)
+        if ("directed" in words) == ("undirected" in words):
+            known = [word for word in words if word in builtins.GRAPH_WORDS]
+            if known == words or "directed" in words:
+                self.found.add("GN112", tree.span)
+        flags = {word: word in words for word in builtins.GRAPH_WORDS if word != "undirected"}
+        self._contradictions(tree, words)
+        self.names.graph = model.GraphKind.model_construct(**flags)
+
+    def _contradictions(self, tree: ast.GraphDecl, words: list[str]) -> None:
+        for one, other in (("complete", "mutable"), ("complete", "acyclic")):
+            if one in words and other in words:
+                self.found.add("GN126", tree.span, one=one, other=other)
+
+    def _param(self, tree: ast.Param, overrides: Mapping[str, str]) -> None:
+        name = tree.name.text
+        if not self._fresh(tree.name, "param"):
+            return
+        choices = tuple(choice.text for choice in tree.choices)
+        default = self._param_default(tree, choices)
+        if default is None:
+            return
+        value = default
+        if name in overrides:
+            value = self._override(tree, choices, overrides[name], default)
+        self.names.param_trees[name] = tree
+        self.names.params[name] = model.Param.model_construct(
+            name=name, choices=choices, default=default, value=value, doc=tree.doc
+        )
+
+    def _param_default(self, tree: ast.Param, choices: tuple[str, ...]) -> float | str | None:
+        default = tree.default
+        if choices:
+            if isinstance(default, ast.Name) and default.text in choices:
+                return default.text
+            self.found.add("GN113", default.span, name=tree.name.text, expected=" | ".join(choices))
+            return None
+        sign = 1.0
+        if isinstance(default, ast.Unary) and default.op == "-":
+            sign, default = -1.0, default.operand
+        if isinstance(default, ast.Number) and abs(default.value) < 1e30:
+            return sign * default.value
+        self.found.add("GN113", tree.default.span, name=tree.name.text, expected="a number")
+        return None
+
+    def _override(
+        self, tree: ast.Param, choices: tuple[str, ...], given: str, default: float | str
+    ) -> float | str:
+        if choices and given in choices:
+            return given
+        if not choices:
+            try:
+                value = float(given)
+            except ValueError:
+                value = float("nan")
+            if abs(value) < 1e30:
+                return value
+        self.found.add(
+            "GN114",
+            tree.span,
+            name=tree.name.text,
+            given=given[:60],
+            expected=" | ".join(choices) or "a number",
+            fix=did_you_mean(given, choices),
+        )
+        return default
+
+    def _unknown_overrides(self, overrides: Mapping[str, str]) -> None:
+        declared = [block.name.text for block in self.blocks if isinstance(block, ast.Param)]
+        for name in overrides:
+            if name not in declared:
+                head = next((b for b in self.blocks if isinstance(b, ast.ProblemHead)), None)
+                span = head.span if head else Span(0, 0)
+                expected = ", ".join(declared) or "none"
+                fix = did_you_mean(name, declared)
+                self.found.add("GN127", span, name=name[:60], expected=expected, fix=fix)
+
+    # Features
+
+    def _feature(self, tree: ast.Feature) -> None:
+        if not self._fresh(tree.name, "feature"):
+            return
+        if len(tree.columns) != 3:
+            found = " ".join(column.name.text for column in tree.columns) or "nothing"
+            self.found.add("GN103", tree.span, name=tree.name.text, found=found)
+            self._poison_name(tree.name.text)
+            return
+        stage = self._word(tree.columns[0], builtins.STAGES, "GN104")
+        place = self._word(tree.columns[1], tuple(PLACES), "GN105")
+        kind = self._word(tree.columns[2], builtins.TYPES, "GN106")
+        if stage is None or place is None or kind is None:
+            self._poison_name(tree.name.text)
+            return
+        info = FeatureInfo(
+            tree,
+            cast(model.Stage, stage),
+            cast(model.Place, place),
+            cast(model.FeatureType, kind),
+            self._position(tree.columns[1], place),
+            *self._categories(tree.columns[2], kind),
+        )
+        self.names.features[tree.name.text] = info
+        self._feature_shape(info)
+
+    def _poison_name(self, name: str) -> None:
+        self.names.lost_names |= {name}
+
+    def _word(self, column: ast.Column, known: tuple[str, ...], code: str) -> str | None:
+        word = column.name.text
+        if word in known:
+            return word
+        fix = did_you_mean(word, known)
+        self.found.add(code, column.span, name=word, expected=", ".join(known), fix=fix)
+        return None
+
+    def _position(self, column: ast.Column, place: str) -> tuple[ast.Ident, ...]:
+        names = tuple(arg for arg in column.args if isinstance(arg, ast.Ident))
+        if column.args and (len(column.args) != PLACES[place] or len(names) != len(column.args)):
+            form = {"node": "node(x)", "edge": "edge(x, y)", "pair": "pair(x, y)"}
+            self.found.add("GN107", column.span, place=place, form=form.get(place, "graph"))
+            return ()
+        if len({name.text for name in names}) != len(names):
+            self.found.add("GN107", column.span, place=place, form="edge(x, y)")
+        return names
+
+    def _categories(self, column: ast.Column, kind: str) -> tuple[int, tuple[str, ...]]:
+        names = tuple(arg.text for arg in column.args if isinstance(arg, ast.Ident))
+        if kind != "categorical":
+            if column.args:
+                self.found.add("GN128", column.span, name=kind)
+            return 0, ()
+        if len(names) >= 2 and len(names) == len(column.args) and len(set(names)) == len(names):
+            return len(names), names
+        count = column.args[0] if len(column.args) == 1 else None
+        if isinstance(count, ast.Number) and count.value.is_integer() and 2 <= count.value <= 1000:
+            return int(count.value), ()
+        self.found.add("GN123", column.span)
+        return 2, ()
+
+    def _feature_shape(self, info: FeatureInfo) -> None:
+        """Places, types and right-hand sides that do not go together."""
+        tree, column = info.tree, info.tree.columns[2]
+        if info.type == "mask_one" and info.place != "node":
+            self.found.add("GN108", column.span, type=info.type, place=info.place, where="node")
+        if info.type == "pointer" and info.place not in ("node", "graph"):
+            where = "node or graph"
+            self.found.add("GN108", column.span, type=info.type, place=info.place, where=where)
+        self._right_hand_side(info)
+        graph = self.names.graph
+        if graph and graph.mutable and info.place == "edge" and info.stage != "derived":
+            self.found.add("GN125", tree.span, name=tree.name.text)
+
+    def _right_hand_side(self, info: FeatureInfo) -> None:
+        tree = info.tree
+        name = tree.name.text
+        if info.stage == "input":
+            if tree.source is None:
+                self.found.add("GN109", tree.span, name=name, form=f"{name} input … ~ given")
+            else:
+                self._check_source(info, tree.source)
+        elif tree.source is not None:
+            span = tree.source.span
+            self.found.add("GN129", span, name=name, stage=info.stage)
+        elif tree.value is None and info.stage != "oracle":
+            form = f"{name} {info.stage} … = 0"
+            self.found.add("GN109", tree.span, name=name, form=form)
+
+    def _check_source(self, info: FeatureInfo, source: ast.SourceOf) -> None:
+        signature = builtins.SOURCES.get(source.name.text)
+        if signature is None:
+            fix = did_you_mean(source.name.text, builtins.SOURCES)
+            expected = ", ".join(builtins.SOURCES)
+            self.found.add("GN110", source.span, name=source.name.text, expected=expected, fix=fix)
+        elif info.place not in signature.places or info.type not in signature.types:
+            self.found.add(
+                "GN130",
+                source.span,
+                name=source.name.text,
+                place=info.place,
+                type=info.type,
+                fits=f"{' or '.join(signature.types)} on {' or '.join(signature.places)}",
+            )
+        elif len(source.args) != len(signature.args):
+            form = f"{source.name.text}({', '.join(signature.args)})"
+            self.found.add(
+                "GN203",
+                source.span,
+                name=source.name.text,
+                expected=len(signature.args),
+                found=len(source.args),
+                form=form if signature.args else source.name.text,
+            )
+
+
+def clause_word(block: ast.Block) -> str:
+    """The keyword that starts a block."""
+    words = {"GraphDecl": "graph", "ProblemHead": "problem", "Version": "gnarl"}
+    return words.get(type(block).__name__, type(block).__name__.lower())

@@ -1,0 +1,172 @@
+"""A path or a text in, a checked `Problem` out: the front end in one call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gnarl_dsl import ast
+from gnarl_dsl.check import CheckInput, check_spec
+from gnarl_dsl.diagnostics import Collector, Diagnostic, SpecError
+from gnarl_dsl.extend import merge_specs
+from gnarl_dsl.model import Problem
+from gnarl_dsl.parse import Parsed, parse_spec
+from gnarl_dsl.source import MAX_BYTES, Source, Span, normalise_text
+from gnarl_dsl.specs import find_spec
+
+_SAFE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+MAX_EXTENDS = 8
+# What a variant may leave to its base; while the base is missing, none of it is missed.
+_INHERITED = frozenset({"graph", "features", "phase", "horizon", "objective", "correct"})
+_START = Span(0, 0)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The result for one spec: a problem, unless the diagnostics hold an error."""
+
+    problem: Problem | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[Source, ...]
+    tree: ast.Spec
+
+
+@dataclass
+class _Files:
+    """The file itself and everything it extends, in order."""
+
+    found: Collector
+    folder: Path | None
+    sources: list[Source] = field(default_factory=list)
+    lost_names: frozenset[str] = frozenset()
+    lost_blocks: frozenset[str] = frozenset()
+
+    def parse(self, source: Source) -> Parsed:
+        self.sources.append(source)
+        parsed = parse_spec(source, len(self.sources) - 1, self.found)
+        self.lost_names |= parsed.lost_names
+        self.lost_blocks |= parsed.lost_blocks
+        return parsed
+
+    def expand(self, tree: ast.Spec, chain: tuple[str, ...]) -> ast.Spec:
+        """Merge in what the spec extends, and what that extends."""
+        head = next((b for b in tree.blocks if isinstance(b, ast.ProblemHead)), None)
+        if head is None or head.extends is None:
+            self._forbid_drop(tree)
+            return tree
+        base = self._base(head.extends, (*chain, head.name.text))
+        return tree if base is None else merge_specs(base, tree, self.found)
+
+    def _forbid_drop(self, tree: ast.Spec) -> None:
+        for block in tree.blocks:
+            if isinstance(block, ast.Drop):
+                self.found.add("GN136", block.span)
+
+    def _base(self, name: ast.Ident, chain: tuple[str, ...]) -> ast.Spec | None:
+        if name.text in chain or len(chain) > MAX_EXTENDS:
+            path = " → ".join(f"`{item}`" for item in (*chain, name.text))
+            self.found.add("GN117", name.span, path=path)
+            return None
+        file = _base_path(name.text, self.folder)
+        if file is None:
+            where = str(self.folder) if self.folder else "the current folder"
+            self.found.add("GN116", name.span, name=name.text, where=where)
+        source = read_source(file, self.found, name.span) if file else None
+        if source is None:
+            self.lost_blocks |= _INHERITED
+            return None
+        return self.expand(self.parse(source).tree, chain)
+
+
+def _base_path(name: str, folder: Path | None) -> Path | None:
+    """`NAME.gnarl` beside the file, or among the specs that come with GNARL."""
+    if not _SAFE_NAME.match(name):
+        return None
+    beside = (folder or Path()) / f"{name}.gnarl"
+    return beside if beside.is_file() else find_spec(name)
+
+
+def read_source(path: Path, found: Collector, span: Span = _START) -> Source | None:
+    """The text of a file; what makes it unreadable as a spec is reported at `span`."""
+    data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
+    if data is None:
+        found.add("GN010", span, lines=f"{path.stat().st_size} bytes,", limit=f"{MAX_BYTES} bytes")
+        return None
+    try:
+        return Source(str(path), normalise_text(data.decode("utf-8")))
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        byte = f"0x{data[error.start]:02x}"
+        found.add("GN001", span, line=line, byte=byte)
+        return None
+
+
+def check_text(
+    text: str,
+    name: str = "<text>",
+    params: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    allow_costly: bool = False,
+) -> Checked:
+    """Check a spec given as text; `folder` is where `extends` looks first."""
+    if len(text) > MAX_BYTES:
+        found = Collector()
+        found.add("GN010", Span(0, 0), lines=f"{len(text)} characters,", limit=MAX_BYTES)
+        empty = Source(name, "")
+        return Checked(None, tuple(found), (empty,), ast.Spec(Span(0, 0), ()))
+    source = Source(name, normalise_text(text))
+    return _check(source, Collector(), params or {}, folder, allow_costly)
+
+
+def check_file(
+    path: str | Path, params: Mapping[str, str] | None = None, allow_costly: bool = False
+) -> Checked:
+    """Check a spec file. A file that cannot be opened is an OSError of the caller's."""
+    path = Path(path)
+    found = Collector()
+    source = read_source(path, found)
+    if source is None:
+        return Checked(None, tuple(found), (Source(str(path), ""),), ast.Spec(Span(0, 0), ()))
+    return _check(source, found, params or {}, path.parent, allow_costly)
+
+
+def _check(
+    source: Source,
+    found: Collector,
+    params: Mapping[str, str],
+    folder: Path | None,
+    allow_costly: bool,
+) -> Checked:
+    files = _Files(found, folder)
+    own = files.parse(source).tree
+    tree = files.expand(own, ())
+    given = CheckInput(files.lost_names, files.lost_blocks, params, allow_costly)
+    if not own.blocks and not found.has_errors():
+        found.add("GN012", Span(0, 0))
+    problem = check_spec(tree, files.sources, given, found) if own.blocks else None
+    return Checked(problem, tuple(found), tuple(files.sources), own)
+
+
+def load(path: str | Path, **params: str | float) -> Problem:
+    """The problem in a spec file, or the name of a shipped spec; SpecError if it has mistakes."""
+    found = find_spec(str(path)) if _SAFE_NAME.match(str(path)) else None
+    target = Path(path) if Path(path).is_file() or found is None else found
+    checked = check_file(target, {name: str(value) for name, value in params.items()})
+    return require_problem(checked)
+
+
+def loads(text: str, **params: str | float) -> Problem:
+    """The problem in a text; SpecError if it has mistakes."""
+    return require_problem(check_text(text, params={k: str(v) for k, v in params.items()}))
+
+
+def require_problem(checked: Checked) -> Problem:
+    if checked.problem is None:
+        raise SpecError(errors_of(checked.diagnostics), checked.sources)
+    return checked.problem
+
+
+def errors_of(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    return [finding for finding in diagnostics if finding.is_error]

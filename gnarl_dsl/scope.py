@@ -1,0 +1,38 @@
+"""A misspelt name and the names in reach in, the likeliest intended name out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate with the fewest edits to `name`, if few enough to be a slip."""
+    best: tuple[int, str] | None = None
+    allowed = max(1, len(name) // 3)
+    for candidate in sorted(set(candidates)):
+        if candidate.startswith("_") or abs(len(candidate) - len(name)) > allowed:
+            continue
+        distance = edit_distance(name.lower(), candidate.lower())
+        if distance <= allowed and (best is None or distance < best[0]):
+            best = (distance, candidate)
+    return best[1] if best else None
+
+
+def edit_distance(left: str, right: str) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours between two words."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        older, before, row = before, row, [i]
+        for j, b in enumerate(right, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """A ready sentence for a diagnostic, or None if nothing is close."""
+    close = nearest(name[:64], candidates)
+    return f"Did you mean `{close}`?" if close else None

@@ -1,0 +1,227 @@
+"""The update block of a phase: statements in, checked statements with their facts out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from gnarl_dsl import ast, builtins, model
+from gnarl_dsl.environment import Binding, Scope
+from gnarl_dsl.expressions import ExpressionChecker
+from gnarl_dsl.facts import NO_FACTS, Facts, Typed
+from gnarl_dsl.joins import joined_pairs
+from gnarl_dsl.scope import did_you_mean
+from gnarl_dsl.types import MASK, NODE
+
+_WRITE_FIXES = {
+    "input": "Make it a `state` feature that starts from the input.",
+    "derived": "A derived feature follows from its formula; make it `state` to write it.",
+    "oracle": "An oracle is a label; nothing in an episode may write it.",
+}
+
+
+@dataclass
+class _Block:
+    """Statements checked so far, with the scope that the next one sees."""
+
+    scope: Scope
+    loop_vars: frozenset[str] | None = None
+    statements: list[model.Statement] = field(default_factory=list)
+    facts: Facts = NO_FACTS
+
+    def add(self, statement: model.Statement, *parts: Facts) -> None:
+        self.statements.append(statement)
+        self.facts = self.facts.plus(*parts)
+
+
+class UpdateChecker(ExpressionChecker):
+    """Checks statements; every write is remembered."""
+
+    def check_update(
+        self, body: tuple[ast.Statement, ...], scope: Scope
+    ) -> tuple[tuple[model.Statement, ...], Facts]:
+        block = _Block(scope)
+        self._statements(body, block)
+        return tuple(block.statements), block.facts
+
+    def _statements(self, body: tuple[ast.Statement, ...], block: _Block) -> None:
+        local: dict[str, Binding] = {}
+        for tree in body:
+            match tree:
+                case ast.Assign():
+                    self._assign(tree, block)
+                case ast.LocalLet():
+                    local[tree.name.text] = self._local_let(tree, block)
+                case ast.When():
+                    self._when(tree, block)
+                case ast.ForEach():
+                    self._for_each(tree, block)
+                case _:
+                    assert_never(tree)
+        if body:
+            self.warn_unused_bindings(Scope(local), body[0].span.file, "local let")
+
+    def _local_let(self, tree: ast.LocalLet, block: _Block) -> Binding:
+        typed = self.check_expr(tree.value, block.scope)
+        self.warn_shadow(tree.name, block.scope)
+        binding = Binding(typed.type, tree.name.span)
+        block.scope = block.scope.bind(tree.name.text, binding)
+        bind = model.Bind.model_construct(span=tree.span, name=tree.name.text, value=typed.expr)
+        block.add(bind, typed.facts)
+        return binding
+
+    def _when(self, tree: ast.When, block: _Block) -> None:
+        condition = self.check_as(tree.condition, block.scope, MASK, "the condition of `if`")
+        then = self._branch(tree.then, block, joined_pairs(tree.condition, True))
+        other = self._branch(tree.otherwise, block, joined_pairs(tree.condition, False))
+        if isinstance(condition.expr, model.Boolean) and not condition.is_poison:
+            chosen = then if condition.expr.value else other
+            block.statements += chosen.statements
+            block.facts = block.facts.plus(chosen.facts)
+            return
+        when = model.When.model_construct(
+            span=tree.span,
+            condition=condition.expr,
+            then=tuple(then.statements),
+            otherwise=tuple(other.statements),
+        )
+        block.add(when, condition.facts, then.facts, other.facts)
+
+    def _branch(
+        self, body: tuple[ast.Statement, ...], block: _Block, joined: frozenset[tuple[str, str]]
+    ) -> _Block:
+        branch = _Block(block.scope.joining(joined), block.loop_vars)
+        self._statements(body, branch)
+        return branch
+
+    def _for_each(self, tree: ast.ForEach, block: _Block) -> None:
+        if block.loop_vars is not None:
+            self.found.add("GN412", tree.span)
+            return
+        bound = self.check_binders(tree.binders, block.scope)
+        where = self.check_where(tree.where, bound)
+        inner = _Block(bound.scope, frozenset(bound.fresh))
+        self._statements(tree.body, inner)
+        self.warn_unused_bindings(Scope(bound.fresh), tree.span.file, "variable")
+        loop = model.ForEach.model_construct(
+            span=tree.span,
+            binders=tuple(bound.binders),
+            where=where.expr if where else None,
+            body=tuple(inner.statements),
+        )
+        self._require_symmetric_loop(tree, loop)
+        each = inner.facts.plus(where.facts) if where else inner.facts
+        block.add(loop, each.times(bound.size), bound.facts)
+
+    def _require_symmetric_loop(self, tree: ast.ForEach, loop: model.ForEach) -> None:
+        for binder in self.undirected_edge_binders(tree.binders):
+            x, y = (name.text for name in binder.names)
+            compare = self.canonical()
+            symmetric = compare.is_symmetric(x, y, [loop.where])
+            if not symmetric or not compare.statements_symmetric(x, y, loop.body):
+                self.found.add("GN406", tree.span, x=x, y=y)
+
+    # Assignments
+
+    def _assign(self, tree: ast.Assign, block: _Block) -> None:
+        target = tree.target
+        if isinstance(target, ast.Call):
+            self._set_edge(tree, target, block)
+            return
+        name = target.text if isinstance(target, ast.Name) else target.name.text
+        if not self._writable(name, tree, block):
+            self.check_expr(tree.value, block.scope)
+            return
+        index = self._target_index(target, name, block)
+        value = self.check_stored(tree.value, block.scope, name)
+        self.names.written.add(name)
+        self._require_own_cell(tree, target, block)
+        assign = model.Assign.model_construct(
+            span=tree.span,
+            feature=name,
+            index=tuple(part.expr for part in index),
+            value=value.expr,
+        )
+        block.add(assign, value.facts, *(part.facts for part in index))
+
+    def _writable(self, name: str, tree: ast.Assign, block: _Block) -> bool:
+        info = self.names.features.get(name)
+        span = tree.target.span
+        if info is None:
+            if name in self.names.lost_names:
+                return False
+            fix = did_you_mean(name, self.names.features)
+            bound = name in block.scope.bound or name in set(self.names.global_names())
+            self.found.add("GN402" if bound else "GN201", span, name=name, stage="name", fix=fix)
+            return False
+        if info.stage != "state":
+            fix = _WRITE_FIXES[info.stage]
+            self.found.add("GN402", span, name=name, stage=f"{info.stage} feature", fix=fix)
+            return False
+        return True
+
+    def _target_index(self, target: ast.Name | ast.Index, name: str, block: _Block) -> list[Typed]:
+        info = self.names.features[name]
+        trees = target.indices if isinstance(target, ast.Index) else ()
+        index = [self.check_as(tree, block.scope, NODE, "an index") for tree in trees]
+        wanted = 0 if info.type == "mask_one" else builtins.PLACES[info.place]
+        if info.type == "mask_one" and trees:
+            self.found.add("GN410", target.span, name=name)
+        elif len(index) != wanted:
+            self.found.add(
+                "GN204",
+                target.span,
+                name=name,
+                place=info.place,
+                expected=wanted,
+                found=len(index),
+            )
+        elif info.place == "edge" and isinstance(target, ast.Index):
+            self.warn_if_unguarded(target, block.scope)
+        return index
+
+    def _set_edge(self, tree: ast.Assign, target: ast.Call, block: _Block) -> None:
+        if target.name.text != "edge":
+            self.found.add("GN413", target.span, name=target.name.text)
+            return
+        ends = [self.check_as(arg, block.scope, NODE, "an end of `edge`") for arg in target.args]
+        value = self.check_as(tree.value, block.scope, MASK, "the value of `edge(u, v)`")
+        if not self.arity_ok(target.name, target.span, len(ends), ["u", "v"]):
+            return
+        if self.names.graph is not None and not self.names.graph.mutable:
+            self.found.add("GN404", tree.span)
+            return
+        self._require_own_cell(tree, target, block)
+        self.names.written.add("edge")
+        statement = model.SetEdge.model_construct(
+            span=tree.span, source=ends[0].expr, target=ends[1].expr, value=value.expr
+        )
+        block.add(statement, value.facts, *(end.facts for end in ends))
+
+    def _require_own_cell(
+        self, tree: ast.Assign, target: ast.Name | ast.Index | ast.Call, block: _Block
+    ) -> None:
+        """In a parallel loop two rounds must never write one cell."""
+        if block.loop_vars is None:
+            return
+        parts: tuple[ast.Expr, ...] = ()
+        if isinstance(target, ast.Index):
+            parts = target.indices
+        elif isinstance(target, ast.Call):
+            parts = target.args
+        plain = frozenset(part.text for part in parts if isinstance(part, ast.Name))
+        missing = sorted(block.loop_vars - plain)
+        if missing:
+            self.found.add("GN405", target.span, missing=", ".join(f"`{m}`" for m in missing))
+
+
+def phase_scopes(phases: list[ast.Phase]) -> list[Scope]:
+    """For each phase the scope of its formulas: its own pick and those before it."""
+    variables = [phase.variable for phase in phases]
+    scopes = []
+    for position in range(len(phases)):
+        scope = Scope(later=frozenset(v.text for v in variables[position + 1 :]))
+        for variable in variables[: position + 1]:
+            scope = scope.bind(variable.text, Binding(NODE, variable.span, used=True))
+        scopes.append(scope)
+    return scopes
