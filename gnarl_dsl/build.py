@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lark import Transformer
-
 from gnarl_dsl import ast
 from gnarl_dsl.layout import Lexeme
 from gnarl_dsl.source import Span
@@ -56,7 +54,7 @@ def names(pieces: Pieces) -> tuple[ast.Ident, ...]:
     return tuple(ident(p) for p in pieces if isinstance(p, Lexeme) and p.type == "NAME")
 
 
-class TreeBuilder(Transformer[Lexeme, Any]):
+class TreeBuilder:
     """One method per rule of grammar.lark."""
 
     # Blocks
@@ -288,7 +286,8 @@ class TreeBuilder(Transformer[Lexeme, Any]):
         return ast.Last(span_of(p), ident(p[2]))
 
     def group(self, p: Pieces) -> ast.Tree:
-        return replace(p[1], span=span_of(p))
+        inner: ast.Tree = replace(p[1], span=span_of(p))
+        return inner
 
     def folded(self, p: Pieces) -> ast.Quantifier:
         where = p[3][1] if p[3] else None

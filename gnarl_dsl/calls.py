@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gnarl_dsl import ast, builtins, cost, model
+from gnarl_dsl.arithmetic import evaluate_arithmetic
 from gnarl_dsl.base import BaseChecker
 from gnarl_dsl.builtins import ArgKind, FunctionSignature
 from gnarl_dsl.environment import Binding, LetInfo, Scope
@@ -362,21 +362,3 @@ class CallChecker(BaseChecker):
         self.leave(key)
         self.clause_infos[key] = typed
         return typed
-
-
-def evaluate_arithmetic(op: str, left: float, right: float) -> float:
-    """The language's arithmetic on two numbers: x / 0 is 0, and inf - inf is 0."""
-    match op:
-        case "+":
-            value = left + right
-        case "-":
-            value = left - right
-        case "*":
-            value = left * right
-        case "/":
-            value = left / right if right != 0 else 0.0
-        case "min":
-            value = min(left, right)
-        case _:
-            value = max(left, right)
-    return 0.0 if math.isnan(value) else value

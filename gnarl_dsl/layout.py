@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lark import Token
-
 from gnarl_dsl.diagnostics import Collector
 from gnarl_dsl.scan import Line, Word
 from gnarl_dsl.source import Span
@@ -52,15 +50,17 @@ MAX_DEPTH = 100
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
-class Lexeme(Token):
-    """A token for the parser that knows its span."""
+class Lexeme(str):
+    """A token for the parser: its text, the grammar's name for its kind, its span."""
 
-    __slots__ = ("span",)
+    __slots__ = ("span", "type")
+    type: str
     span: Span
 
     @classmethod
     def at(cls, kind: str, text: str, span: Span) -> Lexeme:
-        lexeme = cls(kind, text)
+        lexeme = cls(text)
+        lexeme.type = kind
         lexeme.span = span
         return lexeme
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any
-
-from lark import Lark, UnexpectedInput, UnexpectedToken
-from lark.lexer import Lexer
 
 from gnarl_dsl import ast
 from gnarl_dsl.build import TreeBuilder
 from gnarl_dsl.diagnostics import Collector
-from gnarl_dsl.layout import MAX_DEPTH, Lexeme, TextBlock, block_lexemes, split_blocks
+from gnarl_dsl.lalr import Parser, Tables, UnexpectedLexeme
+from gnarl_dsl.layout import MAX_DEPTH, TextBlock, block_lexemes, split_blocks
 from gnarl_dsl.scan import Scan, scan
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import MAX_LINES, Source, Span
 from gnarl_dsl.syntax_errors import report_syntax_error
+from gnarl_dsl.tables import load_tables, read_grammar
 
 
 @dataclass(frozen=True)
@@ -35,21 +32,11 @@ class Parsed:
     scanned: Scan
 
 
-class _Passthrough(Lexer):
-    """Hands the parser tokens that are already made."""
-
-    def __init__(self, _conf: object) -> None:
-        pass
-
-    def lex(self, data: Any) -> Iterator[Lexeme]:  # type: ignore[override]
-        return iter(data)
-
-
 @dataclass(frozen=True)
 class Grammar:
     """The parser and its vocabulary: terminal names by text, and text by terminal name."""
 
-    parser: Lark
+    parser: Parser
     kinds: dict[str, str]
     signs: dict[str, str]
 
@@ -60,17 +47,12 @@ class Grammar:
 
 @cache
 def load_grammar() -> Grammar:
-    text = files("gnarl_dsl").joinpath("grammar.lark").read_text("utf-8")
-    parser = Lark(
-        text,
-        parser="lalr",
-        lexer=_Passthrough,
-        start="block",
-        keep_all_tokens=True,
-        maybe_placeholders=True,
-        transformer=TreeBuilder(),
-    )
-    kinds = {t.pattern.value: t.name for t in parser.terminals if t.pattern is not None}
+    return grammar_from(load_tables(read_grammar()))
+
+
+def grammar_from(tables: Tables) -> Grammar:
+    kinds = dict(tables.words)
+    parser = Parser(tables, TreeBuilder())
     return Grammar(parser, kinds, {name: text for text, name in kinds.items()})
 
 
@@ -133,14 +115,11 @@ def _parse_lexemes(block: TextBlock, grammar: Grammar, found: Collector) -> ast.
     lexemes = block_lexemes(block, grammar.kinds)
     tree: ast.Block
     try:
-        tree = grammar.parser.parse(lexemes)  # type: ignore[arg-type, assignment]
-    except UnexpectedToken as error:
+        tree = grammar.parser.parse(lexemes)
+    except UnexpectedLexeme as error:
         if block.sound:
-            at = error.token if isinstance(error.token, Lexeme) else lexemes[-1]
-            expected = frozenset(error.accepts or error.expected)
-            report_syntax_error(lexemes, at, expected, grammar.signs, found)
-        return None
-    except UnexpectedInput:
+            at = lexemes[-1] if error.lexeme is None else error.lexeme
+            report_syntax_error(lexemes, at, error.expected, grammar.signs, found)
         return None
     return _checked_depth(tree, found) if block.sound else None
 

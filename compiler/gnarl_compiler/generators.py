@@ -254,6 +254,11 @@ def _any_node(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np
     return np.asarray(rng.integers(graph.n), dtype=np.int64)
 
 
+def _uniform(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
+    low, high = args
+    return np.asarray(rng.uniform(low, high, size=shape))
+
+
 def _distances(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
     """Distances between points drawn uniformly from the unit square."""
     x, y = rng.random((2, graph.n))
@@ -267,10 +272,10 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "uniform": Source(
             ("low", "high"),
             {
-                "node": lambda g, args, rng: _single(rng.uniform(*args, size=g.n)),
-                "edge": lambda g, args, rng: _on_edges(rng.uniform(*args, size=(g.n, g.n)), g),
-                "pair": lambda g, args, rng: _single(rng.uniform(*args, size=(g.n, g.n))),
-                "graph": lambda g, args, rng: _single(np.asarray(rng.uniform(*args))),
+                "node": lambda g, args, rng: _single(_uniform((g.n,), args, rng)),
+                "edge": lambda g, args, rng: _on_edges(_uniform((g.n, g.n), args, rng), g),
+                "pair": lambda g, args, rng: _single(_uniform((g.n, g.n), args, rng)),
+                "graph": lambda g, args, rng: _single(_uniform((), args, rng)),
             },
         ),
         "euclidean": Source(

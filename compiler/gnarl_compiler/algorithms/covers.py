@@ -32,7 +32,7 @@ def _solve_cover(graph: Graph, w: NDArray[np.float64]) -> NDArray[np.bool_]:
     ends = csr_array((np.ones(edges.size), (rows, edges.ravel())), shape=(len(edges), graph.n))
     result = milp(
         w,
-        integrality=np.ones(graph.n),
+        integrality=np.ones(graph.n, dtype=np.int64),
         bounds=Bounds(0, (ends.sum(axis=0) > 0).astype(float)),
         constraints=LinearConstraint(ends, lb=1),
         options={"mip_rel_gap": 0},

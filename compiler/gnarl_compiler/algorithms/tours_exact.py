@@ -26,9 +26,7 @@ def held_karp(distance: NDArray[np.float64]) -> NDArray[np.intp]:
     return _trace_back(length, distance)
 
 
-def _trace_back(
-    length: NDArray[np.float64], distance: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def _trace_back(length: NDArray[np.float64], distance: NDArray[np.float64]) -> NDArray[np.intp]:
     """The tour behind Held and Karp's table, from its last node to its first."""
     node = last = len(distance) - 1
     tour = [last]
@@ -80,7 +78,7 @@ def _components(n: int, u: NDArray[np.intp], v: NDArray[np.intp]) -> NDArray[np.
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components(coo_array((np.ones(len(u)), (u, v)), shape=(n, n)))
-    return np.arange(count)[:, None] == label
+    return np.asarray(np.arange(count)[:, None] == label)
 
 
 def _walk(n: int, u: NDArray[np.intp], v: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.streams import stream
 
-NEIGHBOURS = 8
-BREADTH = (5, 3, 2, 1, 1, 1)  # alternatives tried at each depth of a step
-KICKS_PER_NODE = 50
+NEIGHBOURS = 6
+BREADTH = (3, 2, 1, 1, 1)  # alternatives tried at each depth of a step
+KICKS_PER_NODE = 20
 KICK_REACH = 30
 MARGIN = 1e-9  # of the mean distance; a smaller gain is rounding
 
@@ -46,11 +46,13 @@ class _Search:
     def __init__(self, distance: NDArray[np.float64]) -> None:
         n = len(distance)
         others = distance + np.diag(np.full(n, np.inf))
-        self.near = np.argsort(others, axis=1)[:, : min(NEIGHBOURS, n - 1)].tolist()
-        self.distance = distance.tolist()
+        self.near: list[list[int]] = np.argsort(others, axis=1)[
+            :, : min(NEIGHBOURS, n - 1)
+        ].tolist()
+        self.distance: list[list[float]] = distance.tolist()
         self.margin = MARGIN * float(distance.mean())
         self.tour = _nearest_neighbour(others)
-        self.place = np.argsort(self.tour).tolist()
+        self.place: list[int] = np.argsort(self.tour).tolist()
         self.flips: list[tuple[int, int]] = []
 
     def repair(self, nodes: range | list[int]) -> float:
@@ -87,7 +89,7 @@ class _Search:
         return 0.0
 
     def candidates(self, credit: float, base: int, end: int) -> list[tuple[float, int, int]]:
-        """Ways on from `end`: (credit after, node to join, its neighbour to cut off), best first."""
+        """Ways on from `end`, best first: (credit after, node to join, neighbour to cut off it)."""
         tour, place, n = self.tour, self.place, len(self.tour)
         towards = -1 if tour[(place[base] + 1) % n] == end else 1
         found = []

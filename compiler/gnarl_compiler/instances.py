@@ -1,0 +1,142 @@
+"""A problem, a split, a seed and a number in, one instance out, the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from gnarl_compiler.generators import GenerationError, draw_graph, draw_values
+from gnarl_compiler.graph import Graph
+from gnarl_compiler.instance import Array, Instance
+from gnarl_compiler.interpret import Interpreter
+from gnarl_compiler.streams import stream
+from gnarl_dsl.model import Draw, InstanceSet, Problem, Split
+
+ATTEMPTS = 1000
+# Separate streams: tags and values must not depend on how many draws the graph took.
+_GRAPH, _VALUES, _TAGS = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Family:
+    """Graphs of one kind with all arguments fixed but those drawn per instance."""
+
+    generator: str
+    args: tuple[Draw, ...]
+
+    def label(self) -> str:
+        texts = [f"{arg.name}={_describe(arg)}" for arg in self.args]
+        return f"{self.generator}({', '.join(texts)})"
+
+
+def _describe(arg: Draw) -> str:
+    texts = [f"{value:g}" for value in arg.values]
+    if arg.kind == "between":
+        return f"[{', '.join(texts)}]"
+    return texts[0] if len(texts) == 1 else "{" + ", ".join(texts) + "}"
+
+
+def choose_split(problem: Problem, split: str, instances: str | None = None) -> Split:
+    """The named split of the named instance set, or of the first set."""
+    chosen = _choose_set(problem, instances)
+    return next(entry for entry in chosen.splits if entry.name == split)
+
+
+def _choose_set(problem: Problem, name: str | None) -> InstanceSet:
+    for entry in problem.instances:
+        if name in (None, entry.name):
+            return entry
+    known = ", ".join(entry.name for entry in problem.instances) or "none"
+    wanted = f"the instances `{name}`" if name else "instances"
+    raise LookupError(f"problem {problem.name} has no {wanted}; it has: {known}")
+
+
+def families(split: Split) -> list[Family]:
+    """In training one family that draws from its sets; else one for each choice from them."""
+    if split.name == "train":
+        return [Family(split.generator, split.args)]
+    fixed = [_each(arg) for arg in split.args]
+    return [Family(split.generator, choice) for choice in product(*fixed)]
+
+
+def _each(arg: Draw) -> list[Draw]:
+    if arg.kind == "between":
+        return [arg]
+    return [Draw.model_construct(name=arg.name, kind="one_of", values=(v,)) for v in arg.values]
+
+
+def draw_instance(
+    problem: Problem, family: Family, seed: int, number: int, nodes: int | None = None
+) -> Instance:
+    """Instance `number` of a family, redrawn until it is what the problem asks for."""
+    game = Interpreter(problem)
+    for attempt in range(ATTEMPTS):
+        instance = _draw(problem, family, seed, (number, attempt), nodes)
+        if instance is not None and _is_playable(game, instance):
+            return instance
+    raise GenerationError(
+        f"{ATTEMPTS} draws of {family.label()} gave no instance of {problem.name} that is "
+        f"{_wishes(problem)}; try larger or denser graphs"
+    )
+
+
+def _wishes(problem: Problem) -> str:
+    graph = problem.graph
+    wishes = [word for word in ("connected", "acyclic") if getattr(graph, word)]
+    return " and ".join([*wishes, "not over at its start"])
+
+
+def _is_playable(game: Interpreter, instance: Instance) -> bool:
+    return game.reset(instance).ended is None
+
+
+def _draw(
+    problem: Problem, family: Family, seed: int, key: tuple[int, int], nodes: int | None
+) -> Instance | None:
+    rng = stream(seed, "instance", *key, _GRAPH)
+    args = {arg.name: _draw_argument(arg, rng) for arg in family.args}
+    n = int(args.pop("n", 0)) if nodes is None else nodes
+    args.pop("n", None)
+    kind = problem.graph
+    graph = draw_graph(
+        family.generator, n, args, directed=kind.directed, acyclic=kind.acyclic, rng=rng
+    )
+    if (kind.connected and not graph.is_connected()) or (kind.acyclic and not graph.is_acyclic()):
+        return None
+    tags = stream(seed, "instance", *key, _TAGS).integers(0, 2**63, n).astype(np.uint64)
+    values = stream(seed, "instance", *key, _VALUES)
+    return Instance(graph, draw_inputs(problem, graph, values), tags)
+
+
+def _draw_argument(arg: Draw, rng: np.random.Generator) -> float:
+    if arg.kind == "between":
+        return float(rng.uniform(*arg.values))
+    return float(arg.values[int(rng.integers(len(arg.values)))])
+
+
+def draw_inputs(problem: Problem, graph: Graph, rng: np.random.Generator) -> dict[str, Array]:
+    """Every input feature, drawn from its source in the order of the spec."""
+    inputs: dict[str, Array] = {}
+    for feature in problem.features:
+        source = feature.source
+        if feature.stage != "input" or source is None:
+            continue
+        if source.name == "given":
+            raise GenerationError(
+                f"the input `{feature.name}` of {problem.name} comes from files only (~ given); "
+                "it cannot be generated"
+            )
+        inputs[feature.name] = draw_values(source.name, source.args, feature.place, graph, rng)
+    return inputs
+
+
+def draw_split(
+    problem: Problem, split: str, count: int, seed: int = 0, instances: str | None = None
+) -> Iterator[Instance]:
+    """`count` instances of a split, cycling over its families."""
+    kinds = families(choose_split(problem, split, instances))
+    for number in range(count):
+        yield draw_instance(problem, kinds[number % len(kinds)], seed, number)
