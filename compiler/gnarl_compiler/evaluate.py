@@ -131,7 +131,8 @@ class Evaluator:
         shape = (self.n,) if feature.place == "node" else (self.n, self.n)
         values: Array = np.zeros(shape, dtype)
         for cell in self.cells(feature.place):
-            values[cell] = self.value(feature.initial, dict(zip(feature.vars, cell, strict=False)))
+            place = dict(zip(feature.vars, cell, strict=False))
+            values[cell] = self.value(feature.initial, place) or 0
             if feature.place == "edge" and not self.problem.graph.directed:
                 values[cell[::-1]] = values[cell]
         return values

@@ -113,7 +113,8 @@ def _draw(
 
 def _draw_argument(arg: Draw, rng: np.random.Generator) -> float:
     if arg.kind == "between":
-        return float(rng.uniform(*arg.values))
+        low, high = arg.values
+        return float(rng.uniform(low, high))
     return float(arg.values[int(rng.integers(len(arg.values)))])
 
 

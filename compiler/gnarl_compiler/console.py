@@ -1,0 +1,111 @@
+"""What all commands share: loading a spec for a person, and turning mistakes into messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from gnarl_dsl.loading import Checked, check_file, check_text
+from gnarl_dsl.model import Problem
+from gnarl_dsl.render import render_all
+from gnarl_dsl.scope import nearest
+from gnarl_dsl.specs import find_spec, shipped_specs
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+class UsageError(Exception):
+    """A mistake on the command line: what was found and what would work."""
+
+
+class Failure(Exception):
+    """Something that went wrong for a reason the user can understand: a message, exit code 1."""
+
+
+class SpecRejected(Exception):
+    """A spec whose mistakes were shown already."""
+
+
+def run_command(name: str, command: Callable[[], int]) -> int:
+    """Run a command's body; every foreseeable failure becomes a message and an exit code."""
+    try:
+        return command()
+    except SpecRejected:
+        return FAILED
+    except UsageError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return USAGE
+    except Failure as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:
+        return _closed_pipe()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _closed_pipe() -> int:
+    """The reader went away (`| head`): end quietly, also at interpreter exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OK
+
+
+def parse_params(given: Sequence[str]) -> dict[str, str]:
+    """`-p name=value` options as a mapping."""
+    params: dict[str, str] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name or not value:
+            raise UsageError(f"-p {text}: expected NAME=VALUE, such as -p tau=0.1")
+        params[name.strip()] = value.strip()
+    return params
+
+
+def load_problem(spec: str, params: Mapping[str, str], allow_costly: bool = False) -> Problem:
+    """The checked problem; its diagnostics go to standard error."""
+    checked = check_argument(spec, params, allow_costly)
+    if checked.diagnostics:
+        print(render_all(checked.diagnostics, checked.sources), file=sys.stderr)
+    if checked.problem is None:
+        raise SpecRejected
+    return checked.problem
+
+
+def check_argument(spec: str, params: Mapping[str, str], allow_costly: bool = False) -> Checked:
+    """Check what a command was given: `-`, a file, or the name of a shipped spec."""
+    if spec == "-":
+        return check_text(read_standard_input(), "<stdin>", params, Path(), allow_costly)
+    path = resolve_spec(spec)
+    try:
+        return check_file(path, params, allow_costly)
+    except OSError as error:
+        raise UsageError(f"{spec}: {error.strerror or error}") from error
+
+
+def read_standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"standard input is not UTF-8 text (byte {error.start})") from error
+
+
+def resolve_spec(spec: str) -> Path:
+    """A path to read, or a UsageError that says what is there instead."""
+    path = Path(spec)
+    if path.is_dir():
+        raise UsageError(f"{spec} is a folder; expected a .gnarl file, such as {spec}/*.gnarl")
+    if path.exists():
+        return path
+    shipped = find_spec(spec) if spec.isidentifier() else None
+    if shipped is not None:
+        return shipped
+    raise UsageError(f"there is no file {spec}{_suggest_file(path)}")
+
+
+def _suggest_file(path: Path) -> str:
+    beside = [str(p) for p in path.parent.glob("*.gnarl")] if path.parent.is_dir() else []
+    names = {Path(p).name: p for p in beside} | {p.stem: p.stem for p in shipped_specs()}
+    close = nearest(path.name, names)
+    return f"\nDid you mean {names[close]}?" if close else ""

@@ -1,0 +1,86 @@
+"""The compiler's phases, in order, one function each: a command's argument in, text out.
+
+    argument ─ check_argument ─► Checked (read, parse, merge, check) ─ emit ─► text
+
+Reading, parsing and checking are the front end's (gnarl_dsl.loading). Every phase can be
+looked at: `--emit` names the point at which to stop and show what there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from gnarl_compiler.console import FAILED, OK, USAGE, UsageError, check_argument
+from gnarl_compiler.summary import Paint, plain, render_summary
+from gnarl_compiler.tree_text import render_tree
+from gnarl_dsl.diagnostics import Diagnostic
+from gnarl_dsl.loading import Checked
+
+Emit = Literal["summary", "tree", "problem"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user wishes for every file."""
+
+    params: Mapping[str, str]
+    allow_costly: bool = False
+    werror: bool = False
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One argument and how far it came: `checked` unless it could not be read."""
+
+    file: str
+    options: Options
+    checked: Checked | None
+    failure: str = ""
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [finding for finding in self.diagnostics if finding.is_error]
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return self.checked.diagnostics if self.checked else ()
+
+    @property
+    def exit_code(self) -> int:
+        if self.checked is None or _is_no_text(self.checked):
+            return USAGE
+        failed = self.errors or (self.options.werror and self.diagnostics)
+        return FAILED if failed else OK
+
+
+def compile_argument(argument: str, options: Options) -> Compiled:
+    """Run the front end; an argument that cannot be read is a failure of its own."""
+    try:
+        checked = check_argument(argument, options.params, options.allow_costly)
+    except UsageError as error:
+        return Compiled(argument, options, None, str(error))
+    return Compiled(checked.sources[0].name, options, checked)
+
+
+def emit(compiled: Compiled, what: Emit, heading: Paint = plain) -> str:
+    """What there is to show: a tree even of a spec with mistakes, the rest without them."""
+    if compiled.checked is None:
+        return ""
+    if what == "tree":
+        return render_tree(compiled.checked.tree, compiled.checked.sources[0])
+    problem = compiled.checked.problem
+    if problem is None or compiled.exit_code != OK:
+        return ""
+    match what:
+        case "summary":
+            return render_summary(problem, heading)
+        case "problem":
+            return problem.model_dump_json(indent=2) + "\n"
+    assert_never(what)
+
+
+def _is_no_text(checked: Checked) -> bool:
+    """Whether the file itself, not one that it extends, is something else than UTF-8."""
+    return not checked.sources[0].text and any(f.code == "GN001" for f in checked.diagnostics)

@@ -1,0 +1,123 @@
+"""A problem in, the table of its features out, in the columns of the paper's appendix C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import NamedTuple
+
+from gnarl_dsl.model import Feature, Problem
+
+WIDTH = 100
+_GAP = "  "
+_MIN_WIDTH = 8
+_PROSE, _NARROW_PROSE = 1, 20
+# How the paper writes "everywhere"; the names are those of the feature's own position.
+_EVERYWHERE = {"node": "∀ {} ∈ V", "edge": "∀ ({}) ∈ E", "pair": "∀ ({}) ∈ V²", "graph": ""}
+_USUAL_VARS = {"node": ("v",), "edge": ("u", "v"), "pair": ("u", "v"), "graph": ()}
+
+
+class FeatureRow(NamedTuple):
+    """One line of the table; `hidden` features are never shown to the policy."""
+
+    name: str
+    description: str
+    stage: str
+    location: str
+    type: str
+    initial: str
+    hidden: bool = False
+
+    def cells(self) -> tuple[str, ...]:
+        stage = f"{self.stage} (hidden)" if self.hidden else self.stage
+        return (self.name, self.description, stage, self.location, self.type, self.initial)
+
+
+HEADER = ("Feature", "Description", "Stage", "Location", "Type", "Initial value")
+
+
+def feature_rows(problem: Problem) -> list[FeatureRow]:
+    """Inputs, what every problem observes by itself, state, formulas, and what is hidden."""
+    inputs, states, derived, oracles = (
+        [_declared_row(problem, f) for f in problem.features if f.stage == stage]
+        for stage in ("input", "state", "derived", "oracle")
+    )
+    graph, automatic = list(_graph_row(problem)), list(_automatic_rows(problem))
+    return [*graph, *inputs, *automatic, *states, *derived, *oracles]
+
+
+def _declared_row(problem: Problem, feature: Feature) -> FeatureRow:
+    return FeatureRow(
+        feature.name,
+        feature.doc or "-",
+        feature.stage,
+        feature.place,
+        _type_text(feature),
+        _initial_text(problem, feature),
+        hidden=not feature.observed,
+    )
+
+
+def _type_text(feature: Feature) -> str:
+    if feature.type != "categorical":
+        return feature.type
+    return f"categorical({' | '.join(feature.choices) or feature.categories})"
+
+
+def _initial_text(problem: Problem, feature: Feature) -> str:
+    if feature.source is not None:
+        args = ", ".join(f"{arg:g}" for arg in feature.source.args)
+        return f"- ({feature.source.name}{f'({args})' if args else ''})"
+    if feature.initial is None:
+        return "-"
+    value = problem.text_of(feature.initial.span)
+    if feature.stage == "oracle":
+        return value
+    names = ", ".join(feature.vars or _USUAL_VARS[feature.place])
+    return f"{value} {_EVERYWHERE[feature.place].format(names)}".rstrip()
+
+
+def _graph_row(problem: Problem) -> Iterator[FeatureRow]:
+    """The adjacency matrix, unless an edge input shows it (the paper's rule)."""
+    graph = problem.graph
+    if graph.mutable:
+        yield FeatureRow("edge", "adjacency of the current graph", "state", "edge", "mask", "-")
+    elif not any(f.stage == "input" and f.place == "edge" for f in problem.features):
+        yield FeatureRow("edge", "adjacency of the graph", "input", "edge", "mask", "-")
+
+
+def _automatic_rows(problem: Problem) -> Iterator[FeatureRow]:
+    """The phase and the last pick of each phase: the paper's p and ψ_m."""
+    taken = {feature.name for feature in problem.features}
+    count = len(problem.phases)
+    name = "phase" if "p" in taken else "p"
+    yield FeatureRow(name, f"phase (P = {count})", "state", "graph", "categorical", "1")
+    for number, phase in enumerate(problem.phases, 1):
+        text = f"node last picked in phase {phase.name}"
+        yield FeatureRow(f"ψ_{number}", text, "state", "node", "categorical", "∅")
+
+
+# Laying out
+
+
+def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns side by side; the widest are wrapped until a line fits."""
+    widths = _fitted_widths(rows)
+    lines = []
+    for row in rows:
+        cells = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+        for index in range(max(map(len, cells))):
+            shown = [cell[index] if index < len(cell) else "" for cell in cells]
+            padded = (text.ljust(width) for text, width in zip(shown, widths, strict=True))
+            lines.append(_GAP.join(padded).rstrip())
+    return lines
+
+
+def _fitted_widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Sentences are wrapped before formulas are, and those before anything else."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = WIDTH - len(_GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > _MIN_WIDTH:
+        widest = widths.index(max(widths))
+        widths[_PROSE if widths[_PROSE] > _NARROW_PROSE else widest] -= 1
+    return widths

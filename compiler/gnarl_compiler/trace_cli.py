@@ -1,0 +1,79 @@
+"""`gnarl-trace`: arguments in, the table of one interpreted episode on standard output."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from gnarl_compiler.console import UsageError, load_problem, parse_params, run_command
+from gnarl_dsl import __version__
+from gnarl_dsl.model import Problem
+from gnarl_dsl.scope import did_you_mean
+
+EXAMPLES = """examples:
+  gnarl-trace specs/bfs.gnarl                      the expert on a random 6-node graph
+  gnarl-trace specs/tsp.gnarl --expert nearest     another expert of the spec
+  gnarl-trace my.gnarl --policy random --why       why each illegal node is illegal
+  gnarl-trace specs/rgc.gnarl -p removal=targeted --instances ba --nodes 10 --seed 3
+"""
+MAX_NODES = 2000
+_REQUESTED = ("nodes", "seed", "policy", "expert", "reward", "instances", "why", "format")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gnarl-trace",
+        description="Run one episode of a spec in the interpreter and show every step: the "
+        "phase, the legal nodes, the pick, what it changed and what it paid.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("spec", metavar="SPEC", help="a .gnarl file, a shipped spec's name, or -")
+    parser.add_argument("--nodes", type=int, default=6, help="size of the graph (default 6)")
+    parser.add_argument("--seed", type=int, default=0, help="of the graph and of the picks")
+    parser.add_argument("--policy", choices=["expert", "random"], help="default: expert if any")
+    parser.add_argument("--expert", metavar="NAME", help="which expert (default: the first)")
+    parser.add_argument("--reward", metavar="NAME", help="which reward or objective to show")
+    parser.add_argument("--instances", metavar="NAME", help="which instance set to draw from")
+    parser.add_argument("-p", "--param", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--why", action="store_true", help="tell why illegal nodes are illegal")
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--version", action="version", version=f"gnarl-trace {__version__}")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_command("gnarl-trace", lambda: _trace(build_parser().parse_args(argv)))
+
+
+def _trace(args: argparse.Namespace) -> int:
+    problem = load_problem(args.spec, parse_params(args.param))
+    _verify_arguments(problem, args)
+    # The interpreter needs NumPy; mistakes above are reported without waiting for it.
+    from gnarl_compiler.trace_report import Request, report
+
+    return report(problem, Request(**{key: getattr(args, key) for key in _REQUESTED}))
+
+
+def _verify_arguments(problem: Problem, args: argparse.Namespace) -> None:
+    if not 1 <= args.nodes <= MAX_NODES:
+        raise UsageError(f"--nodes {args.nodes}: expected a number from 1 to {MAX_NODES}")
+    if args.seed < 0:
+        raise UsageError(f"--seed {args.seed}: expected 0 or more")
+    if args.policy is None:
+        args.policy = "expert" if problem.experts else "random"
+    if args.policy == "expert" and not problem.experts:
+        raise UsageError(f"{problem.name} declares no expert; try --policy random")
+    rewards = [e.name for e in problem.objectives] + [e.name for e in problem.rewards]
+    _verify_name("--expert", args.expert, [entry.name for entry in problem.experts])
+    _verify_name("--reward", args.reward, rewards)
+    _verify_name("--instances", args.instances, [entry.name for entry in problem.instances])
+    if not problem.instances:
+        raise UsageError(f"{problem.name} declares no instances to draw a graph from")
+
+
+def _verify_name(flag: str, given: str | None, known: list[str]) -> None:
+    if given is not None and given not in known:
+        fix = did_you_mean(given, known)
+        has = f"the spec has: {', '.join(known)}" if known else "the spec has none"
+        raise UsageError(f"{flag} {given}: {has}" + (f"\n{fix}" if fix else ""))

@@ -1,0 +1,28 @@
+"""Shared helpers: shipped specs as problems, and small instances of them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from hypothesis import settings
+
+import gnarl_dsl as gnarl
+from gnarl_dsl.model import Problem
+from gnarl_dsl.specs import shipped_specs
+
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.load_profile("suite")
+
+SHIPPED = tuple(path.stem for path in shipped_specs())
+
+
+@cache
+def shipped(name: str, **params: str) -> Problem:
+    return gnarl.load(name, **params)
+
+
+@pytest.fixture(params=SHIPPED)
+def problem(request: pytest.FixtureRequest) -> Problem:
+    """Each shipped spec in turn."""
+    return shipped(request.param)

@@ -1,0 +1,93 @@
+"""Tours: exact ones against brute force, the others against the exact ones."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from algorithm_cases import random_graph, run
+
+from gnarl_compiler.algorithms import tours
+from gnarl_compiler.algorithms.tours_exact import held_karp, integer_program
+from gnarl_compiler.algorithms.tours_local import chained_lin_kernighan
+from gnarl_compiler.generators import draw_values
+from gnarl_compiler.graph import Graph
+from gnarl_compiler.streams import stream
+
+
+def distances(seed: int, n: int, source: str = "euclidean") -> tuple[Graph, np.ndarray]:
+    graph = random_graph(seed, n, 1.0)
+    args = (0, 1) if source == "uniform" else ()
+    return graph, draw_values(source, args, "edge", graph, stream(seed, "d"))
+
+
+def length(tour: np.ndarray, distance: np.ndarray) -> float:
+    assert sorted(tour) == list(range(len(distance)))
+    return float(distance[tour, np.roll(tour, -1)].sum())
+
+
+def mask_length(mask: np.ndarray, distance: np.ndarray) -> float:
+    """The length of a tour given by its edges, after checking that it is one."""
+    assert (mask.sum(axis=1) == 2).all()
+    assert Graph(False, mask).is_connected()
+    return float(distance[mask].sum() / 2)
+
+
+@pytest.mark.parametrize("source", ["euclidean", "uniform"])
+def test_exact_tours_against_brute_force(source: str) -> None:
+    for seed in range(8):
+        _, distance = distances(seed, 5 + seed % 3, source)
+        others = permutations(range(1, len(distance)))
+        least = min(length(np.array([0, *rest]), distance) for rest in others)
+        for solve in (held_karp, integer_program):
+            assert length(solve(distance), distance) == pytest.approx(least, rel=1e-12)
+        ours = length(chained_lin_kernighan(distance), distance)
+        assert least * (1 - 1e-12) <= ours <= least * 1.05
+
+
+@pytest.mark.parametrize("source", ["euclidean", "uniform"])
+def test_integer_program_agrees_with_held_karp(source: str) -> None:
+    for seed in range(6):
+        graph, distance = distances(seed, 12, source)
+        least = length(held_karp(distance), distance)
+        assert length(integer_program(distance), distance) == pytest.approx(least, rel=1e-9)
+        assert mask_length(run("optimal_tour", graph, distance), distance) == pytest.approx(least)
+
+
+@pytest.mark.parametrize("name", ["optimal_tour", "christofides_tour"])
+def test_tiny_tours(name: str) -> None:
+    for n in (1, 2, 3):
+        graph, distance = distances(0, n)
+        assert (run(name, graph, distance) == graph.adjacency).all()
+
+
+def test_large_tours_with_and_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, distance = distances(3, 44)
+    least = length(integer_program(distance), distance)
+    monkeypatch.setattr(tours, "find_spec", lambda name: None)
+    ours = run("optimal_tour", graph, distance)
+    assert least * (1 - 1e-9) <= mask_length(ours, distance) <= least * 1.02
+    assert (ours == run("optimal_tour", graph, distance)).all()
+
+
+def test_large_tours_by_the_extra() -> None:
+    pytest.importorskip("fast_tsp")
+    for source in ("euclidean", "uniform"):
+        graph, distance = distances(4, 44, source)
+        least = length(integer_program(distance), distance)
+        assert mask_length(run("optimal_tour", graph, distance), distance) <= least * 1.001
+
+
+def test_christofides_keeps_its_promise() -> None:
+    for seed in range(6):
+        graph, distance = distances(seed, 5 + seed)
+        least = length(held_karp(distance), distance)
+        found = mask_length(run("christofides_tour", graph, distance), distance)
+        assert least * (1 - 1e-9) <= found <= 1.5 * least
+
+
+def test_tours_need_complete_graphs() -> None:
+    graph = random_graph(0, 6, 0.5)
+    with pytest.raises(ValueError, match=f"undirected one with {graph.m} edges on 6 nodes"):
+        run("optimal_tour", graph, np.zeros((6, 6)))
