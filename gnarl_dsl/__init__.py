@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gnarl_dsl.diagnostics import Diagnostic, InternalError, SpecError
-    from gnarl_dsl.load import load, loads
+    from gnarl_dsl.loading import load, loads
     from gnarl_dsl.model import Problem
 
 __version__ = "0.1.0"
@@ -21,8 +21,8 @@ _HOMES = {
     "InternalError": "gnarl_dsl.diagnostics",
     "SpecError": "gnarl_dsl.diagnostics",
     "Problem": "gnarl_dsl.model",
-    "load": "gnarl_dsl.load",
-    "loads": "gnarl_dsl.load",
+    "load": "gnarl_dsl.loading",
+    "loads": "gnarl_dsl.loading",
 }
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
+from gnarl_dsl.node import Node
 from gnarl_dsl.source import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Node):
     """Base of every syntax node."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
 class Ident(Tree):
     """A name as written."""
 
@@ -25,7 +24,6 @@ class Ident(Tree):
 # Expressions
 
 
-@dataclass(frozen=True, slots=True)
 class Number(Tree):
     text: str
 
@@ -34,24 +32,20 @@ class Number(Tree):
         return float(self.text)
 
 
-@dataclass(frozen=True, slots=True)
 class Boolean(Tree):
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Infinity(Tree):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class Name(Tree):
     """A bare name: variable, graph feature, mask_one, let without parameters, category…"""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Call(Tree):
     """`f(a, b)`: a let, a built-in or a registered function."""
 
@@ -59,7 +53,6 @@ class Call(Tree):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Index(Tree):
     """`d[v]`, `A[u, v]`."""
 
@@ -67,14 +60,12 @@ class Index(Tree):
     indices: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Last(Tree):
     """`last(PHASE)`."""
 
     phase: Ident
 
 
-@dataclass(frozen=True, slots=True)
 class Unary(Tree):
     """`-e` or `not e`."""
 
@@ -82,7 +73,6 @@ class Unary(Tree):
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Binary(Tree):
     """`+ - * /`."""
 
@@ -91,7 +81,6 @@ class Binary(Tree):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Compare(Tree):
     """`== != < <= > >= ~=`."""
 
@@ -100,7 +89,6 @@ class Compare(Tree):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Logic(Tree):
     """`a and b and c`, `a or b`: flat, so that long chains are not deep."""
 
@@ -108,14 +96,12 @@ class Logic(Tree):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class IfElse(Tree):
     condition: Expr
     then: Expr
     otherwise: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Otherwise(Tree):
     """`optional otherwise value`."""
 
@@ -123,7 +109,6 @@ class Otherwise(Tree):
     default: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class NamedDomain(Tree):
     """`nodes`, `edges`, `neighbors(x)`…"""
 
@@ -131,7 +116,6 @@ class NamedDomain(Tree):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class RangeDomain(Tree):
     """`1..k`, both ends included."""
 
@@ -139,7 +123,6 @@ class RangeDomain(Tree):
     last: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Binder(Tree):
     """`x in nodes`, `(x, y) in edges`."""
 
@@ -147,7 +130,6 @@ class Binder(Tree):
     domain: NamedDomain | RangeDomain
 
 
-@dataclass(frozen=True, slots=True)
 class Quantifier(Tree):
     """exists, forall, count, sum, min, max, argmin, argmax over binders."""
 
@@ -178,7 +160,6 @@ Expr = (
 # Updates
 
 
-@dataclass(frozen=True, slots=True)
 class Assign(Tree):
     """`target := value`; the target is a Name, an Index or `edge(u, v)`."""
 
@@ -186,7 +167,6 @@ class Assign(Tree):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class LocalLet(Tree):
     """`let name = value` inside an update: a value bound once."""
 
@@ -194,7 +174,6 @@ class LocalLet(Tree):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class When(Tree):
     """`if condition` with its blocks."""
 
@@ -203,7 +182,6 @@ class When(Tree):
     otherwise: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ForEach(Tree):
     """`for x in nodes where P`: parallel."""
 
@@ -217,19 +195,16 @@ Statement = Assign | LocalLet | When | ForEach
 # Top-level blocks
 
 
-@dataclass(frozen=True, slots=True)
 class Version(Tree):
     number: Number
 
 
-@dataclass(frozen=True, slots=True)
 class ProblemHead(Tree):
     name: Ident
     extends: Ident | None
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
 class Param(Tree):
     name: Ident
     choices: tuple[Ident, ...]
@@ -237,12 +212,10 @@ class Param(Tree):
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
 class GraphDecl(Tree):
     attributes: tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Column(Tree):
     """One word of a feature line, with what stands in its parentheses."""
 
@@ -250,7 +223,6 @@ class Column(Tree):
     args: tuple[Ident | Number, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class SourceOf(Tree):
     """`~ uniform(0, 1)`: where an input comes from."""
 
@@ -258,7 +230,6 @@ class SourceOf(Tree):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Feature(Tree):
     name: Ident
     columns: tuple[Column, ...]
@@ -267,86 +238,71 @@ class Feature(Tree):
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
 class Features(Tree):
     features: tuple[Feature, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class LetParam(Tree):
     name: Ident
     type: Ident | None
 
 
-@dataclass(frozen=True, slots=True)
 class Let(Tree):
     name: Ident
     params: tuple[LetParam, ...]
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Allow(Tree):
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Update(Tree):
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Phase(Tree):
     name: Ident
     variable: Ident
     clauses: tuple[Allow | Update, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Horizon(Tree):
     rounds: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Limit(Tree):
     rounds: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Terminate(Tree):
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Valid(Tree):
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Correct(Tree):
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Objective(Tree):
     name: Ident
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Reward(Tree):
     name: Ident
     kind: Ident
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Metric(Tree):
     name: Ident
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
 class Criterion(Tree):
     """`minimising E1, E2` or `maximising E`."""
 
@@ -354,7 +310,6 @@ class Criterion(Tree):
     keys: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Choice(Tree):
     """`uniform v where P minimising E`."""
 
@@ -363,33 +318,28 @@ class Choice(Tree):
     criteria: tuple[Criterion, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ExpertPhase(Tree):
     phase: Ident
     choices: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Expert(Tree):
     name: Ident
     phases: tuple[ExpertPhase, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class GreedyExpert(Tree):
     name: Ident
     method: Ident
     objective: Ident
 
 
-@dataclass(frozen=True, slots=True)
 class OneOf(Tree):
     """`{1, 4..6}`: each in test, a uniform draw in train; a lone number is a set of one."""
 
     items: tuple[tuple[Number, Number], ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Between(Tree):
     """`[a, b]`: uniform over a range."""
 
@@ -397,13 +347,11 @@ class Between(Tree):
     high: Number
 
 
-@dataclass(frozen=True, slots=True)
 class GeneratorArg(Tree):
     name: Ident
     value: OneOf | Between
 
 
-@dataclass(frozen=True, slots=True)
 class Split(Tree):
     name: Ident
     count: Number
@@ -411,13 +359,11 @@ class Split(Tree):
     args: tuple[GeneratorArg, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Instances(Tree):
     name: Ident
     splits: tuple[Split, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Drop(Tree):
     kind: Ident
     names: tuple[Ident, ...]
@@ -446,7 +392,6 @@ Block = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Spec(Tree):
     """A whole file: its blocks in order; blocks with a syntax error are missing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from gnarl_dsl import ast, cost
 from gnarl_dsl.builtins import PLACES
@@ -12,6 +13,7 @@ from gnarl_dsl.facts import NO_FACTS, Facts, Typed, Witness
 from gnarl_dsl.source import Span
 from gnarl_dsl.types import MASK, NODE, POISON, SCALAR, Type
 
+_MAX_CIRCLE = 50
 _PLACE_SIZE = {
     "node": cost.NODES,
     "edge": cost.EDGES,
@@ -30,6 +32,7 @@ class BaseChecker(ABC):
         self.clause_infos: dict[str, Typed] = {}
         self.formulas: dict[str, Typed] = {}
         self._open: list[str] = []
+        self._depth = 0
 
     @abstractmethod
     def check_expr(self, tree: ast.Expr, scope: Scope, expected: Type | None = None) -> Typed: ...
@@ -38,14 +41,23 @@ class BaseChecker(ABC):
     def check_as(self, tree: ast.Expr, scope: Scope, wanted: Type, what: str) -> Typed: ...
 
     @abstractmethod
+    def is_known(self, name: str, scope: Scope) -> bool: ...
+
+    @abstractmethod
     def poison(self, span: Span) -> Typed: ...
 
     # Cycles
 
     def enter(self, what: str, used_at: Span) -> bool:
-        """Start checking a definition; False (and a report) if it is being checked already."""
-        if what in self._open:
-            circle = [*self._open[self._open.index(what) :], what]
+        """Start checking a definition; False (and a report) if it is being checked already.
+
+        Definitions are checked after those they use, so only a circle can be long here.
+        """
+        if what in self._open or len(self._open) > _MAX_CIRCLE:
+            start = self._open.index(what) if what in self._open else 0
+            circle = [item.split()[-1] for item in (*self._open[start:], what)]
+            if len(circle) > 8:
+                circle[4:-4] = ["…"]
             self.found.add("GN215", used_at, path=" → ".join(f"`{item}`" for item in circle))
             return False
         self._open.append(what)
@@ -75,22 +87,24 @@ class BaseChecker(ABC):
         info = self.names.features[name]
         self.names.used.add(name)
         if info.stage == "oracle":
-            return Facts(oracle=Witness(name, span))
+            self.formula(name, span)
+            return Facts(oracle=(Witness(name, span),))
         if info.stage == "state":
-            return Facts(state=Witness(name, span))
+            return Facts(state=(Witness(name, span),))
         if info.stage == "derived":
             typed = self.formula(name, span)
-            terms = typed.facts.terms if typed else cost.CONSTANT
-            return Facts(state=Witness(name, span), terms=terms)
+            formula = typed.facts if typed else NO_FACTS
+            return Facts((), (Witness(name, span),), formula.terms, formula.repeats)
         return NO_FACTS
 
     def formula(self, name: str, used_at: Span) -> Typed | None:
-        """The checked formula of a derived feature, or None if it depends on itself."""
+        """The checked formula of a derived feature or oracle, or None if it needs itself."""
         if name not in self.formulas:
             if not self.enter(f"feature {name}", used_at):
                 return None
-            self.formulas[name] = self.check_initial(name)
+            typed = self.check_initial(name)
             self.leave(f"feature {name}")
+            self.formulas[name] = typed
         return self.formulas[name]
 
     def check_initial(self, name: str) -> Typed:
@@ -112,28 +126,34 @@ class BaseChecker(ABC):
 
     # Reports shared by several parts
 
-    def forbid_oracle(self, typed: Typed, span: Span, where: str) -> None:
+    def forbid_oracle(self, facts: Facts, where: str) -> None:
         """A place that must not see a label."""
-        witness = typed.facts.oracle
-        if witness is None:
-            return
-        info = self.names.features.get(witness.name)
-        notes = [Note(info.tree.span, "the oracle is declared here")] if info else []
-        self.found.add("GN401", witness.span, where=where, path=witness.path(), notes=notes)
+        for witness in facts.oracle:
+            info = self.names.features.get(witness.name)
+            notes = [Note(info.tree.span, "the oracle is declared here")] if info else []
+            self.found.add("GN401", witness.span, where=where, path=witness.path(), notes=notes)
 
-    def forbid_state(self, typed: Typed, where: str) -> None:
+    def forbid_state(self, facts: Facts, where: str) -> None:
         """A place that is evaluated before the episode starts."""
-        witness = typed.facts.state
-        if witness is not None:
+        for witness in facts.state:
             self.found.add("GN403", witness.span, where=where, path=witness.path())
+
+    def forbid_same_names(self, names: Sequence[ast.Ident], kind: str) -> None:
+        """Names that are bound side by side must differ."""
+        first: dict[str, ast.Ident] = {}
+        for name in names:
+            if name.text in first:
+                notes = [Note(first[name.text].span, "the first one is here")]
+                self.found.add("GN101", name.span, kind=kind, name=name.text, notes=notes)
+            first.setdefault(name.text, name)
 
     def warn_shadow(self, name: ast.Ident, scope: Scope) -> None:
         if name.text in scope.bound or self.names.is_global(name.text):
             self.found.add("GN902", name.span, name=name.text)
 
-    def warn_unused_bindings(self, scope: Scope, file: int, what: str) -> None:
+    def warn_unused_bindings(self, scope: Scope, what: str) -> None:
         for name, binding in scope.bound.items():
-            if not binding.used and file == 0 and not name.startswith("_"):
+            if not binding.used and not name.startswith("_"):
                 self.found.add("GN907", binding.span, name=name, what=what)
 
 

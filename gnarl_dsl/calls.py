@@ -10,7 +10,7 @@ from gnarl_dsl.arithmetic import evaluate_arithmetic
 from gnarl_dsl.base import BaseChecker
 from gnarl_dsl.builtins import ArgKind, FunctionSignature
 from gnarl_dsl.environment import Binding, LetInfo, Scope
-from gnarl_dsl.facts import NO_FACTS, Facts, Typed, Witness
+from gnarl_dsl.facts import Facts, Typed, Witness
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Span
 from gnarl_dsl.types import MASK, NODE, SCALAR, WHOLE, Type
@@ -23,6 +23,22 @@ _FEATURE_ARGS = {
     "node_scalar": (("node",), "scalar"),
     "node_mask": (("node",), "mask"),
     "pointer": (("node",), "pointer"),
+}
+
+
+_ARG_NAMES: dict[str, str] = {
+    "edge_scalar": "weight",
+    "node_scalar": "node_weight",
+    "node_mask": "mask",
+    "scalar": "number",
+}
+_FOREIGN_FUNCTIONS = {
+    "len": "Sizes are `n` (nodes), `m` (edges), `degree(v)`, or `count(x in nodes where …)`.",
+    "all": "Write `forall x in nodes: …`.",
+    "round": "There are `floor` and `ceil`.",
+    "int": "There are `floor` and `ceil`.",
+    "sqrt": "There are no roots; compare squares instead.",
+    "range": "Write a range as `1..3`.",
 }
 
 
@@ -49,19 +65,34 @@ class CallChecker(BaseChecker):
 
     def _unknown_function(self, tree: ast.Call, scope: Scope) -> Typed:
         name = tree.name.text
-        for arg in tree.args:
-            self.check_expr(arg, scope)
-        if name in self.names.lost_names:
-            return self.poison(tree.span)
-        if name in self.names.features:
-            fix = f"Features are indexed with brackets: `{name}[…]`."
-        elif name in builtins.NEAR or name in ("nodes", "edges"):
-            fix = f"`{name}` is a set: use it as in `exists y in {name}(x): …`."
-        else:
-            known = [*self.names.lets, *builtins.FUNCTIONS, *builtins.MATH, *builtins.CHASES]
-            fix = did_you_mean(name, [*known, *builtins.DEGREES, "edge"]) or ""
-        self.found.add("GN202", tree.name.span, name=name, fix=fix or None)
+        self._visit(tree.args, scope)
+        if not self.names.is_lost(name):
+            fix = self._function_fix(name, tree, scope)
+            self.found.add("GN202", tree.name.span, name=name, fix=fix)
         return self.poison(tree.span)
+
+    def _function_fix(self, name: str, tree: ast.Call, scope: Scope) -> str | None:
+        if name in self.names.features:
+            wanted = "xy"[: builtins.PLACES[self.names.features[name].place]]
+            cell = f"{name}[{', '.join(wanted)}]" if wanted else name
+            return f"`{name}` is a feature, which is read with brackets: `{cell}`."
+        if name in builtins.NEAR or name in ("nodes", "edges"):
+            call = f"{name}(x)" if name in builtins.NEAR else name
+            return f"`{name}` is a set: use it as in `exists y in {call}: …`."
+        if name in scope.bound or name in set(self.names.global_names()):
+            return f"`{name}` takes nothing in parentheses: write `{name}`."
+        if name in _FOREIGN_FUNCTIONS:
+            return _FOREIGN_FUNCTIONS[name]
+        known = [*self.names.lets, *builtins.FUNCTIONS, *builtins.MATH, *builtins.CHASES]
+        folds = ("count", "sum", "exists", "forall", "last")
+        return did_you_mean(name, [*known, *builtins.DEGREES, "edge", *folds])
+
+    def _visit(self, trees: Sequence[ast.Expr], scope: Scope) -> None:
+        """Check arguments that nothing will use, for the mistakes in them."""
+        for tree in trees:
+            is_feature = isinstance(tree, ast.Name) and tree.text in self.names.features
+            if not is_feature:
+                self.check_expr(tree, scope)
 
     def arity_ok(self, name: ast.Ident, span: Span, found: int, wanted: Sequence[str]) -> bool:
         if found == len(wanted):
@@ -79,8 +110,10 @@ class CallChecker(BaseChecker):
         self.names.used.add(name.text)
         info = self.let_info(name.text, span)
         if not self.arity_ok(name, span, len(args), [p.name.text for p in let.params]):
+            self._visit(args, scope)
             return self.poison(span)
         if info is None:
+            self._visit(args, scope)
             return self.poison(span)
         checked = [
             self.check_as(arg, scope, Type(param.type), f"`{param.name}` of `{name.text}`")
@@ -104,13 +137,14 @@ class CallChecker(BaseChecker):
             return None
         tree = self.names.lets[name]
         params = tuple(self._let_param(param) for param in tree.params)
+        self.forbid_same_names([param.name for param in tree.params], "parameter ")
         scope = Scope()
         for param, declared in zip(params, tree.params, strict=True):
             self.warn_shadow(declared.name, scope)
             scope = scope.bind(param.name, Binding(Type(param.type), declared.span))
         body = self.check_expr(tree.body, scope)
         self.leave(f"let {name}")
-        self.warn_unused_bindings(scope, tree.span.file, "parameter")
+        self.warn_unused_bindings(scope, "parameter")
         self.let_infos[name] = LetInfo(params, body)
         return self.let_infos[name]
 
@@ -134,12 +168,7 @@ class CallChecker(BaseChecker):
         expr = model.HasEdge.model_construct(
             span=tree.span, source=ends[0].expr, target=ends[1].expr
         )
-        return Typed(expr, MASK, ends[0].facts.plus(ends[1].facts, self.graph_facts(tree.span)))
-
-    def graph_facts(self, span: Span) -> Facts:
-        """Reading a graph that updates can change is reading state."""
-        mutable = self.names.graph is not None and self.names.graph.mutable
-        return Facts(state=Witness("edge", span)) if mutable else NO_FACTS
+        return Typed(expr, MASK, ends[0].facts.plus(ends[1].facts))
 
     def _degree(self, tree: ast.Call, scope: Scope) -> Typed:
         direction = builtins.DEGREES[tree.name.text]
@@ -149,7 +178,7 @@ class CallChecker(BaseChecker):
         if not self.direction_ok(tree.name, direction):
             return self.poison(tree.span)
         expr = model.Degree.model_construct(span=tree.span, node=args[0].expr, direction=direction)
-        return Typed(expr, WHOLE, args[0].facts.plus(self.graph_facts(tree.span)))
+        return Typed(expr, WHOLE, args[0].facts)
 
     def direction_ok(self, word: ast.Ident, direction: str) -> bool:
         """`neighbors` and `degree` belong to undirected graphs, the others to directed ones."""
@@ -217,10 +246,11 @@ class CallChecker(BaseChecker):
         count = len(tree.args)
         optional_target = name != "on_cycle" and count == len(wanted) - 1
         if not optional_target and not self.arity_ok(tree.name, tree.span, count, wanted):
+            self._visit(tree.args, scope)
             return self.poison(tree.span)
-        features = [self.feature_arg(tree.args[0], "pointer", tree)]
+        features = [self.feature_arg(tree.args[0], "pointer", tree, scope)]
         if name == "path_cost":
-            features.append(self.feature_arg(tree.args[1], "edge_scalar", tree))
+            features.append(self.feature_arg(tree.args[1], "edge_scalar", tree, scope))
         nodes = [
             self.check_as(arg, scope, NODE, f"a node of `{name}`")
             for arg in tree.args[len(features) :]
@@ -251,7 +281,9 @@ class CallChecker(BaseChecker):
     def check_function(self, tree: ast.Call, scope: Scope, place: str) -> Typed:
         """A registered function whose result is wanted at `place`."""
         signature = builtins.FUNCTIONS[tree.name.text]
-        if not self.arity_ok(tree.name, tree.span, len(tree.args), signature.args):
+        wanted = [_ARG_NAMES.get(kind, kind) for kind in signature.args]
+        if not self.arity_ok(tree.name, tree.span, len(tree.args), wanted):
+            self._visit(tree.args, scope)
             return self.poison(tree.span)
         args = [
             self._function_arg(arg, kind, signature, tree, scope)
@@ -263,9 +295,8 @@ class CallChecker(BaseChecker):
             span=tree.span, function=tree.name.text, args=tuple(arg.expr for arg in args)
         )
         terms = frozenset((n, m, 0) for n, m in signature.cost)
-        own = Facts(terms=terms).plus(self.graph_facts(tree.span))
-        if signature.oracle:
-            own = Facts(Witness(tree.name.text, tree.span), own.state, own.terms)
+        labels = (Witness(tree.name.text, tree.span),) if signature.oracle else ()
+        own = Facts(oracle=labels, terms=terms)
         kind = MASK if signature.type == "mask" else WHOLE if signature.whole else SCALAR
         return Typed(call, kind, own.plus(*(arg.facts for arg in args)))
 
@@ -291,7 +322,7 @@ class CallChecker(BaseChecker):
         scope: Scope,
     ) -> Typed:
         if kind in _FEATURE_ARGS:
-            ref = self.feature_arg(arg, kind, call)
+            ref = self.feature_arg(arg, kind, call, scope)
             if ref is None:
                 return self.poison(arg.span)
             return Typed(ref, SCALAR, self.feature_facts(ref.feature, arg.span))
@@ -318,18 +349,44 @@ class CallChecker(BaseChecker):
         )
         return self.poison(arg.span)
 
-    def feature_arg(self, arg: ast.Expr, kind: ArgKind, call: ast.Call) -> model.FeatureRef | None:
+    def feature_arg(
+        self, arg: ast.Expr, kind: ArgKind, call: ast.Call, scope: Scope
+    ) -> model.FeatureRef | None:
         """An argument that must be the bare name of a feature of some place and type."""
         places, wanted = _FEATURE_ARGS[kind]
-        expected = f"a {wanted} feature on {' or '.join(f'{place}s' for place in places)}"
-        if isinstance(arg, ast.Name) and arg.text in self.names.lost_names:
-            return None
         info = self.names.features.get(arg.text) if isinstance(arg, ast.Name) else None
-        if info is None or info.place not in places or info.type != wanted:
-            self.found.add("GN221", arg.span, name=call.name.text, expected=expected)
+        if info is not None and info.place in places and info.type == wanted:
+            self.names.used.add(info.tree.name.text)
+            return model.FeatureRef.model_construct(span=arg.span, feature=info.tree.name.text)
+        if info is None and isinstance(arg, ast.Name) and not self.is_known(arg.text, scope):
+            self.check_expr(arg, scope)
             return None
-        self.names.used.add(info.tree.name.text)
-        return model.FeatureRef.model_construct(span=arg.span, feature=info.tree.name.text)
+        expected = f"a {wanted} feature on {' or '.join(f'{place}s' for place in places)}"
+        self.found.add(
+            "GN221",
+            arg.span,
+            name=call.name.text,
+            expected=expected,
+            found=self._describe_argument(arg),
+            fix=self._feature_arg_fix(arg, places, wanted),
+        )
+        return None
+
+    def _describe_argument(self, arg: ast.Expr) -> str:
+        if isinstance(arg, ast.Name) and arg.text in self.names.features:
+            info = self.names.features[arg.text]
+            return f"a {info.type} on {'the graph' if info.place == 'graph' else f'{info.place}s'}"
+        return "a feature's cell" if isinstance(arg, ast.Index) else "something else"
+
+    def _feature_arg_fix(self, arg: ast.Expr, places: Sequence[str], wanted: str) -> str | None:
+        if isinstance(arg, ast.Index) and arg.name.text in self.names.features:
+            return f"Write `{arg.name.text}` without its index: the whole feature is read."
+        fitting = [
+            f"`{name}`"
+            for name, info in self.names.features.items()
+            if info.place in places and info.type == wanted
+        ]
+        return f"Such features here: {', '.join(fitting)}." if fitting else None
 
     # Clauses
 

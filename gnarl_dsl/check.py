@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gnarl_dsl import ast, builtins, cost, model
 from gnarl_dsl.base import place_size
@@ -15,6 +16,7 @@ from gnarl_dsl.experts import ExpertChecker
 from gnarl_dsl.facts import NO_FACTS, Facts, Typed
 from gnarl_dsl.instance_sets import check_instance_set
 from gnarl_dsl.joins import joined_pairs
+from gnarl_dsl.order import in_order
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Source, Span
 from gnarl_dsl.syntax_errors import EXAMPLES
@@ -23,6 +25,16 @@ from gnarl_dsl.updates import phase_scopes
 
 LANGUAGE_VERSION = 1
 B = TypeVar("B", bound=ast.Tree)
+_COST_PARTS = ("mask", "update", "ending", "observation", "reward")
+
+
+class _Spent(NamedTuple):
+    """What one clause costs per step; `part` is the entry of `Costs` it belongs to."""
+
+    part: str
+    where: str
+    span: Span
+    facts: Facts
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,7 @@ class CheckInput:
 
     lost_names: frozenset[str] = frozenset()
     lost_blocks: frozenset[str] = frozenset()
+    lost_base: bool = False
     params: Mapping[str, str] = field(default_factory=dict)
     allow_costly: bool = False
 
@@ -55,8 +68,9 @@ class _SpecChecker:
         self.names: Declarations = self.declarer.names
         self.names.lost_names |= given.lost_names
         self.names.lost_blocks |= given.lost_blocks
+        self.names.lost_base = given.lost_base
         self.check_formula = ExpertChecker(self.names)
-        self.mask_facts = self.update_facts = NO_FACTS
+        self.spent: list[_Spent] = []
 
     def all_of(self, kind: type[B]) -> list[B]:
         return [block for block in self.blocks if isinstance(block, kind)]
@@ -68,6 +82,7 @@ class _SpecChecker:
         self._header()
         self.declarer.declare(self.given.params)
         self._required_parts()
+        self._definitions()
         lets = self._lets()
         features = [self._feature(info) for info in self.names.features.values()]
         phases = self._phases()
@@ -114,6 +129,8 @@ class _SpecChecker:
             return
         head = self.first(ast.ProblemHead)
         span = head.span if head else Span(0, 0)
+        if head:
+            span = head.name.span
         self.found.add("GN102", span, word=word, example=EXAMPLES[word])
 
     def _required_parts(self) -> None:
@@ -134,9 +151,30 @@ class _SpecChecker:
             and not goals & self.given.lost_blocks
         ):
             head = self.first(ast.ProblemHead)
-            self.found.add("GN505", head.span if head else Span(0, 0))
+            self.found.add("GN505", head.name.span if head else Span(0, 0))
 
     # Features and lets
+
+    def _definitions(self) -> None:
+        """Check everything that formulas can name, each after what it uses itself."""
+        names, check = self.names, self.check_formula
+        trees: dict[str, ast.Tree] = {
+            **{name: info.tree for name, info in names.features.items()},
+            **{name: let for name, let in names.lets.items()},
+            **{name: objective for name, objective in names.objectives.items()},
+        }
+        clauses = {"correct": names.correct, "valid": names.valid}
+        trees |= {word: tree for word, tree in clauses.items() if tree is not None}
+        for name in in_order(trees):
+            span = trees[name].span
+            if name in clauses:
+                check.clause_info(name, name, span)
+            elif name in names.objectives:
+                check.clause_info("objective", name, span)
+            elif name in names.lets:
+                check.let_info(name, span)
+            elif names.features[name].stage in ("derived", "oracle"):
+                check.formula(name, span)
 
     def _lets(self) -> tuple[model.Let, ...]:
         lets: list[model.Let] = []
@@ -183,14 +221,18 @@ class _SpecChecker:
         if info.stage == "derived":
             typed = check.formula(name, tree.span)
             if typed is not None:
-                check.forbid_oracle(typed, tree.span, f"the derived feature `{name}`")
+                check.forbid_oracle(typed.facts, f"the derived feature `{name}`")
                 self._require_symmetric_feature(info, typed)
             return typed
+        if info.stage == "oracle":
+            oracle = check.formula(name, tree.span)
+            if oracle is not None:
+                check.forbid_state(oracle.facts, f"the oracle `{name}`")
+            return oracle
         typed = check.check_initial(name)
-        check.forbid_state(typed, f"the initial value of `{name}`")
-        if info.stage == "state":
-            check.forbid_oracle(typed, tree.span, f"the initial value of `{name}`")
-            self._require_symmetric_feature(info, typed)
+        check.forbid_state(typed.facts, f"the initial value of `{name}`")
+        check.forbid_oracle(typed.facts, f"the initial value of `{name}`")
+        self._require_symmetric_feature(info, typed)
         return typed
 
     def _require_symmetric_feature(self, info: FeatureInfo, typed: Typed) -> None:
@@ -199,15 +241,18 @@ class _SpecChecker:
         if info.place != "edge" or graph is None or graph.directed or len(info.vars) != 2:
             return
         x, y = (var.text for var in info.vars)
-        if not typed.is_poison and not self.check_formula.canonical().is_symmetric(
-            x, y, [typed.expr]
-        ):
-            self.found.add("GN406", info.tree.span, x=x, y=y)
+        canonical = self.check_formula.canonical()
+        if not typed.is_poison and not canonical.is_symmetric(x, y, typed.expr):
+            span = info.tree.value.span if info.tree.value else info.tree.span
+            self.found.add("GN406", span, x=x, y=y)
 
     def _source(self, info: FeatureInfo) -> model.InputSource:
         tree = info.tree.source
         assert tree is not None
         values = [self._source_number(arg) for arg in tree.args]
+        if tree.name.text == "uniform" and len(values) == 2 and values[0] > values[1]:
+            low, high = (f"{value:g}" for value in values)
+            self.found.add("GN141", tree.span, low=low, high=high)
         return model.InputSource.model_construct(name=tree.name.text, args=tuple(values))
 
     def _source_number(self, tree: ast.Expr) -> float:
@@ -216,13 +261,15 @@ class _SpecChecker:
             return typed.expr.value
         if not typed.is_poison:
             self.found.add("GN218", tree.span)
-        return 0.0
+        return math.nan
 
     # Phases
 
     def _phases(self) -> tuple[model.Phase, ...]:
         trees = list(self.names.phases.values())
         scopes = phase_scopes(trees)
+        for tree in trees:
+            self.check_formula.warn_shadow(tree.variable, Scope())
         return tuple(self._phase(tree, scope) for tree, scope in zip(trees, scopes, strict=True))
 
     def _phase(self, tree: ast.Phase, scope: Scope) -> model.Phase:
@@ -230,15 +277,14 @@ class _SpecChecker:
         updates = [clause for clause in tree.clauses if isinstance(clause, ast.Update)]
         for extra in [*allows[1:], *updates[1:]]:
             self.found.add("GN124", extra.span, word=type(extra).__name__.lower())
-        allow = self._allow(allows[0], scope) if allows else None
+        allow = self._allow(allows[0], scope, tree.name.text) if allows else None
         if allows:
             scope = scope.joining(joined_pairs(allows[0].condition, True))
         body, facts = self.check_formula.check_update(updates[0].body if updates else (), scope)
-        if facts.oracle is not None:
-            whole = Typed(model.Boolean.model_construct(span=tree.span, value=False), MASK, facts)
+        self.check_formula.forbid_oracle(facts, f"the update of phase `{tree.name.text}`")
+        if updates:
             where = f"the update of phase `{tree.name.text}`"
-            self.check_formula.forbid_oracle(whole, tree.span, where)
-        self.update_facts = self.update_facts.plus(facts)
+            self.spent.append(_Spent("update", where, updates[0].span, facts))
         return model.Phase.model_construct(
             span=tree.span,
             name=tree.name.text,
@@ -247,26 +293,28 @@ class _SpecChecker:
             update=body,
         )
 
-    def _allow(self, tree: ast.Allow, scope: Scope) -> Typed:
+    def _allow(self, tree: ast.Allow, scope: Scope, phase: str) -> Typed:
         typed = self.check_formula.check_as(tree.condition, scope, MASK, "`allow`")
-        self.check_formula.forbid_oracle(typed, tree.span, "`allow`")
-        self.mask_facts = self.mask_facts.plus(typed.facts.times(cost.NODES))
+        self.check_formula.forbid_oracle(typed.facts, "`allow`")
+        where = f"`allow` of phase `{phase}`, asked for every node,"
+        self.spent.append(_Spent("mask", where, tree.span, typed.facts.times(cost.NODES)))
         return typed
 
     # Endings and goals
 
     def _endings(self) -> dict[str, object]:
         check = self.check_formula
-        self.ending_facts = NO_FACTS
         horizon = self._rounds(self.first(ast.Horizon), "`horizon`")
         if horizon is not None:
-            check.forbid_oracle(horizon, Span(0, 0), "`horizon`")
+            check.forbid_oracle(horizon.facts, "`horizon`")
         limit = self._rounds(self.first(ast.Limit), "`limit`")
         terminate = None
         ending = self.first(ast.Terminate)
         if ending is not None:
             terminate = check.check_as(ending.condition, Scope(), MASK, "`terminate when`")
-            self.ending_facts = terminate.facts
+            self.spent.append(
+                _Spent("ending", "`terminate when`", ending.span, terminate.facts)
+            )
         reads = [part.facts.oracle for part in (limit, terminate) if part is not None]
         return {
             "horizon": horizon.expr if horizon else None,
@@ -279,9 +327,7 @@ class _SpecChecker:
         if tree is None:
             return None
         typed = self.check_formula.check_as(tree.rounds, Scope(), SCALAR, what)
-        # The horizon of a mutable graph sees the graph at reset, so `m` and `edge` are fine.
-        if typed.facts.state is not None and typed.facts.state.name != "edge":
-            self.check_formula.forbid_state(typed, what)
+        self.check_formula.forbid_state(typed.facts, what)
         return typed
 
     def _goals(self) -> dict[str, object]:
@@ -291,6 +337,8 @@ class _SpecChecker:
             tree = getattr(self.names, clause)
             typed = check.clause_info(clause, clause, tree.span) if tree else None
             goals[clause] = typed.expr if typed else None
+            if clause == "valid" and typed is not None:
+                check.forbid_oracle(typed.facts, "`valid`")
         goals["objectives"] = tuple(self._objective(o) for o in self.names.objectives.values())
         goals["rewards"] = tuple(self._reward(tree) for tree in self.all_of(ast.Reward))
         goals["metrics"] = tuple(self._metric(tree) for tree in self.all_of(ast.Metric))
@@ -300,7 +348,7 @@ class _SpecChecker:
         typed = self.check_formula.clause_info("objective", tree.name.text, tree.span)
         if typed is not None:
             where = f"the objective `{tree.name.text}`"
-            self.check_formula.forbid_oracle(typed, tree.span, where)
+            self.check_formula.forbid_oracle(typed.facts, where)
         expr = typed.expr if typed else None
         return model.Objective.model_construct(span=tree.span, name=tree.name.text, value=expr)
 
@@ -359,42 +407,36 @@ class _SpecChecker:
 
     def _costs(self) -> model.Costs:
         check = self.check_formula
-        derived = [
-            check.formulas[name].facts.times(place_size(info.place))
-            for name, info in self.names.features.items()
-            if info.stage == "derived" and name in check.formulas
-        ]
-        observation = NO_FACTS.plus(*derived)
-        first = next(iter(self.names.objectives), None)
-        reward = check.clause_infos.get(f"objective {first}")
-        reward_facts = reward.facts if reward else NO_FACTS
-        parts = {
-            "mask": self.mask_facts,
-            "update": self.update_facts,
-            "ending": self.ending_facts,
-            "observation": observation,
-            "reward": reward_facts,
-        }
-        self._bound_cost(NO_FACTS.plus(*parts.values()))
-        return model.Costs.model_construct(
-            step=cost.to_model(NO_FACTS.plus(*parts.values()).terms),
-            experts=self._expert_costs(reward_facts),
-            **{name: cost.to_model(facts.terms) for name, facts in parts.items()},
+        for name, info in self.names.features.items():
+            if info.stage == "derived" and name in check.formulas:
+                facts = check.formulas[name].facts.times(place_size(info.place))
+                where = f"the derived feature `{name}`"
+                self.spent.append(_Spent("observation", where, info.tree.span, facts))
+        for name, objective in list(self.names.objectives.items())[:1]:
+            typed = check.clause_infos.get(f"objective {name}")
+            if typed is not None:
+                where = f"the objective `{name}`"
+                self.spent.append(_Spent("reward", where, objective.span, typed.facts))
+        self._bound_cost()
+        parts: dict[str, Any] = {part: self._terms_of({part}) for part in _COST_PARTS}
+        experts = tuple(
+            (name, cost.to_model(facts.terms)) for name, facts in check.expert_facts.items()
         )
+        step = self._terms_of(set(_COST_PARTS))
+        return model.Costs.model_construct(step=step, experts=experts, **parts)
 
-    def _bound_cost(self, total: Facts) -> None:
-        if cost.total_degree(total.terms) > cost.MAX_DEGREE and not self.given.allow_costly:
-            head = self.first(ast.ProblemHead)
-            text = cost.describe(cost.to_model(total.terms))
-            self.found.add("GN601", head.span if head else Span(0, 0), cost=text)
+    def _terms_of(self, parts: set[str]) -> tuple[model.CostTerm, ...]:
+        facts = NO_FACTS.plus(*(spent.facts for spent in self.spent if spent.part in parts))
+        return cost.to_model(facts.terms)
 
-    def _expert_costs(self, reward: Facts) -> tuple[tuple[str, tuple[model.CostTerm, ...]], ...]:
-        costs = []
-        for name, facts in self.check_formula.expert_facts.items():
-            costs.append((name, cost.to_model(facts.terms)))
-        return tuple(costs)
+    def _bound_cost(self) -> None:
+        for spent in self.spent:
+            terms = spent.facts.terms
+            if cost.total_degree(terms) > cost.MAX_DEGREE and not self.given.allow_costly:
+                text = cost.describe(cost.to_model(terms))
+                self.found.add("GN601", spent.span, where=spent.where, cost=text)
 
-    def _assemble(self, parts: Mapping[str, object], costs: model.Costs) -> model.Problem:
+    def _assemble(self, parts: Mapping[str, Any], costs: model.Costs) -> model.Problem:
         head = self.first(ast.ProblemHead)
         assert head is not None
         assert self.names.graph is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 from gnarl_dsl import ast, builtins, model
 from gnarl_dsl.builtins import PLACES, RESERVED
@@ -12,6 +12,7 @@ from gnarl_dsl.environment import Declarations, FeatureInfo
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Span
 
+MAX_PHASES = MAX_PARAMETERS = 16
 _SINGLE = (ast.GraphDecl, ast.Horizon, ast.Limit, ast.Terminate, ast.Valid, ast.Correct)
 
 
@@ -40,7 +41,7 @@ class Declarer:
                 for feature in block.features:
                     self._feature(feature)
             case ast.Let() if self._fresh(block.name, "let"):
-                self.names.lets[block.name.text] = block
+                self._let(block)
             case ast.Phase() if self._fresh_phase(block):
                 self.names.phases[block.name.text] = block
             case ast.Objective() if self._fresh(block.name, "objective"):
@@ -51,6 +52,16 @@ class Declarer:
                 self.names.valid = block
             case _:
                 pass
+
+    def _let(self, tree: ast.Let) -> None:
+        if len(tree.params) > MAX_PARAMETERS:
+            self._too_many(tree.params[MAX_PARAMETERS].span, "A let", "parameters")
+            self._poison_name(tree.name.text)
+            return
+        self.names.lets[tree.name.text] = tree
+
+    def _too_many(self, span: Span, what: str, things: str) -> None:
+        self.found.add("GN138", span, what=what, limit=MAX_PARAMETERS, things=things)
 
     # Names
 
@@ -70,8 +81,14 @@ class Declarer:
         return True
 
     def _fresh_phase(self, phase: ast.Phase) -> bool:
-        fresh = self._first(f"phase {phase.name.text}", phase.name, "phase ")
         variable = phase.variable
+        if len(self.names.phases) == MAX_PHASES:
+            if "phase" not in self.names.lost_blocks:
+                self._too_many(phase.name.span, "A problem", "phases")
+            self.names.lost_blocks |= {"phase"}
+            self._poison_name(variable.text)
+            return False
+        fresh = self._first(f"phase {phase.name.text}", phase.name, "phase ")
         if variable.text in RESERVED:
             self.found.add("GN115", variable.span, name=variable.text, what="phase variable")
         self._first(f"variable {variable.text}", variable, "phase variable ")
@@ -107,8 +124,11 @@ class Declarer:
         if ("directed" in words) == ("undirected" in words):
             known = [word for word in words if word in builtins.GRAPH_WORDS]
             if known == words or "directed" in words:
-                self.found.add("GN112", tree.span)
-        flags = {word: word in words for word in builtins.GRAPH_WORDS if word != "undirected"}
+                fix = "Keep one of the two." if "directed" in words else None
+                self.found.add("GN112", tree.span, fix=fix)
+        flags: dict[str, Any] = {
+            word: word in words for word in builtins.GRAPH_WORDS if word != "undirected"
+        }
         self._contradictions(tree, words)
         self.names.graph = model.GraphKind.model_construct(**flags)
 
@@ -172,6 +192,8 @@ class Declarer:
 
     def _unknown_overrides(self, overrides: Mapping[str, str]) -> None:
         declared = [block.name.text for block in self.blocks if isinstance(block, ast.Param)]
+        if "param" in self.names.lost_blocks:
+            return
         for name in overrides:
             if name not in declared:
                 head = next((b for b in self.blocks if isinstance(b, ast.ProblemHead)), None)
@@ -187,7 +209,8 @@ class Declarer:
             return
         if len(tree.columns) != 3:
             found = " ".join(column.name.text for column in tree.columns) or "nothing"
-            self.found.add("GN103", tree.span, name=tree.name.text, found=found)
+            fix = self._columns_fix(tree)
+            self.found.add("GN103", tree.span, name=tree.name.text, found=found, fix=fix)
             self._poison_name(tree.name.text)
             return
         stage = self._word(tree.columns[0], builtins.STAGES, "GN104")
@@ -207,6 +230,17 @@ class Declarer:
         self.names.features[tree.name.text] = info
         self._feature_shape(info)
 
+    def _columns_fix(self, tree: ast.Feature) -> str:
+        """The line with its gaps filled, so that it can be copied."""
+        words = [column.name.text for column in tree.columns]
+
+        def pick(known: tuple[str, ...], default: str) -> str:
+            return next((word for word in words if word in known), default)
+
+        stage = pick(builtins.STAGES, "state")
+        columns = (stage, pick(tuple(PLACES), "node"), pick(builtins.TYPES, "scalar"))
+        return f"Write `{tree.name.text}  {'  '.join(columns)}  …`."
+
     def _poison_name(self, name: str) -> None:
         self.names.lost_names |= {name}
 
@@ -214,8 +248,8 @@ class Declarer:
         word = column.name.text
         if word in known:
             return word
-        fix = did_you_mean(word, known)
-        self.found.add(code, column.span, name=word, expected=", ".join(known), fix=fix)
+        fix = did_you_mean(word, known) or _column_fix(word, code)
+        self.found.add(code, column.name.span, name=word, expected=", ".join(known), fix=fix)
         return None
 
     def _position(self, column: ast.Column, place: str) -> tuple[ast.Ident, ...]:
@@ -225,7 +259,7 @@ class Declarer:
             self.found.add("GN107", column.span, place=place, form=form.get(place, "graph"))
             return ()
         if len({name.text for name in names}) != len(names):
-            self.found.add("GN107", column.span, place=place, form="edge(x, y)")
+            self.found.add("GN107", column.span, place=place, form=f"{place}(x, y)")
         return names
 
     def _categories(self, column: ast.Column, kind: str) -> tuple[int, tuple[str, ...]]:
@@ -246,29 +280,42 @@ class Declarer:
         """Places, types and right-hand sides that do not go together."""
         tree, column = info.tree, info.tree.columns[2]
         if info.type == "mask_one" and info.place != "node":
-            self.found.add("GN108", column.span, type=info.type, place=info.place, where="node")
+            self._misplaced(info, "nodes", "It marks one of all nodes: write `node`.")
+        elif info.type == "mask_one" and info.vars:
+            # One node is marked, so the formula is for all of them, not for each.
+            self.found.add("GN107", tree.columns[1].span, place="node", form="node")
         if info.type == "pointer" and info.place not in ("node", "graph"):
-            where = "node or graph"
-            self.found.add("GN108", column.span, type=info.type, place=info.place, where=where)
+            self._misplaced(info, "nodes or the graph", None)
         self._right_hand_side(info)
         graph = self.names.graph
         if graph and graph.mutable and info.place == "edge" and info.stage != "derived":
             self.found.add("GN125", tree.span, name=tree.name.text)
+
+    def _misplaced(self, info: FeatureInfo, where: str, fix: str | None) -> None:
+        place = "the graph" if info.place == "graph" else f"{info.place}s"
+        span = info.tree.columns[1].span.to(info.tree.columns[2].span)
+        self.found.add("GN108", span, type=info.type, place=place, where=where, fix=fix)
 
     def _right_hand_side(self, info: FeatureInfo) -> None:
         tree = info.tree
         name = tree.name.text
         if info.stage == "input":
             if tree.source is None:
-                self.found.add("GN109", tree.span, name=name, form=f"{name} input … ~ given")
+                if tree.value is None:
+                    self._no_value(info, f"~ {_usual_source(info)}")
             else:
                 self._check_source(info, tree.source)
         elif tree.source is not None:
             span = tree.source.span
             self.found.add("GN129", span, name=name, stage=info.stage)
         elif tree.value is None and info.stage != "oracle":
-            form = f"{name} {info.stage} … = 0"
-            self.found.add("GN109", tree.span, name=name, form=form)
+            self._no_value(info, f"= {_usual_value(info)}")
+
+    def _no_value(self, info: FeatureInfo, ending: str) -> None:
+        tree = info.tree
+        columns = "  ".join(column.name.text for column in tree.columns)
+        form = f"{tree.name.text}  {columns}  {ending}"
+        self.found.add("GN109", tree.span, name=tree.name.text, stage=info.stage, form=form)
 
     def _check_source(self, info: FeatureInfo, source: ast.SourceOf) -> None:
         signature = builtins.SOURCES.get(source.name.text)
@@ -281,9 +328,10 @@ class Declarer:
                 "GN130",
                 source.span,
                 name=source.name.text,
-                place=info.place,
+                place=_plural(info.place),
                 type=info.type,
-                fits=f"{' or '.join(signature.types)} on {' or '.join(signature.places)}",
+                fits=f"a {' or '.join(signature.types)}",
+                on=" or ".join(map(_plural, signature.places)),
             )
         elif len(source.args) != len(signature.args):
             form = f"{source.name.text}({', '.join(signature.args)})"
@@ -295,6 +343,36 @@ class Declarer:
                 found=len(source.args),
                 form=form if signature.args else source.name.text,
             )
+
+
+def _plural(place: str) -> str:
+    return "the graph" if place == "graph" else f"{place}s"
+
+
+def _usual_value(info: FeatureInfo) -> str:
+    if info.type == "categorical":
+        return info.choices[0] if info.choices else "0"
+    return {"mask": "false", "pointer": "s", "mask_one": "s"}.get(info.type, "0")
+
+
+def _usual_source(info: FeatureInfo) -> str:
+    return {"scalar": "uniform(0, 1)", "mask_one": "any_node"}.get(info.type, "given")
+
+
+def _column_fix(word: str, code: str) -> str | None:
+    """A word of another column, or of another language."""
+    columns = {"GN104": builtins.STAGES, "GN105": tuple(PLACES), "GN106": builtins.TYPES}
+    if any(word in known for known in columns.values()):
+        return "The order is: name, stage, location, type."
+    return _FOREIGN_TYPES.get(word) if code == "GN106" else None
+
+
+_FOREIGN_TYPES = {
+    **dict.fromkeys(["float", "int", "integer", "number", "real"], "Numbers are `scalar`."),
+    **dict.fromkeys(["bool", "boolean", "bit"], "Truth values are `mask`."),
+    **dict.fromkeys(["enum", "category"], "Write `categorical(a | b | c)`."),
+    "node": "A feature that holds a node is a `pointer`.",
+}
 
 
 def clause_word(block: ast.Block) -> str:

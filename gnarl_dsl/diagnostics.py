@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from gnarl_dsl.source import Source, Span
+
+# Nobody mends more than this before looking again, and a hostile file can't make us slow.
+MAX_ERRORS = 100
+ENOUGH = "GN023"
+# Warnings that can be mere consequences of an error: whoever used the name was not read.
+_CONSEQUENCES = frozenset({"GN901", "GN906", "GN907"})
 
 
 @dataclass(frozen=True)
@@ -18,13 +25,17 @@ class Note:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding. `values` fill the wording of `code`; `fix` is a likely remedy."""
+    """One finding. `values` fill the wording of `code`; `fix` is a likely remedy.
+
+    `example` is a piece of spec, one or more lines, that shows the right form.
+    """
 
     code: str
     span: Span
     values: Mapping[str, str] = field(default_factory=dict)
     fix: str | None = None
     notes: tuple[Note, ...] = ()
+    example: str | None = None
 
     @property
     def is_error(self) -> bool:
@@ -52,12 +63,17 @@ class InternalError(Exception):
         super().__init__(f"internal error: {what}. This is a bug in GNARL; please report it.")
 
 
+class EnoughErrors(Exception):
+    """Ends a check that has found `MAX_ERRORS` errors; the findings are in the collector."""
+
+
 class Collector:
     """Gathers diagnostics during one pass over one spec."""
 
     def __init__(self) -> None:
         self._found: list[Diagnostic] = []
         self._seen: set[tuple[str, Span]] = set()
+        self._errors = self._warnings = 0
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.sorted())
@@ -69,6 +85,7 @@ class Collector:
         *,
         fix: str | None = None,
         notes: Sequence[Note] = (),
+        example: str | None = None,
         **values: object,
     ) -> None:
         """Record a finding once per code and place."""
@@ -76,11 +93,41 @@ class Collector:
             return
         self._seen.add((code, span))
         texts = {key: str(value) for key, value in values.items()}
-        self._found.append(Diagnostic(code, span, texts, fix, tuple(notes)))
+        self._keep(Diagnostic(code, span, texts, fix, tuple(notes), example))
+
+    def _keep(self, finding: Diagnostic) -> None:
+        if not finding.is_error:
+            self._warnings += 1
+            if self._warnings <= MAX_ERRORS:
+                self._found.append(finding)
+            return
+        if self._errors < MAX_ERRORS:
+            self._errors += 1
+            self._found.append(finding)
+        if self._errors == MAX_ERRORS:
+            self._seen_enough(finding.span)
+
+    def _seen_enough(self, span: Span) -> NoReturn:
+        if self._found[-1].code != ENOUGH:
+            self._found.append(Diagnostic(ENOUGH, span, {"limit": str(MAX_ERRORS)}))
+        raise EnoughErrors
+
+    @property
+    def error_count(self) -> int:
+        return self._errors
 
     def has_errors(self) -> bool:
-        return any(finding.is_error for finding in self._found)
+        return self._errors > 0
 
     def sorted(self) -> list[Diagnostic]:
         """In the order of the text; the file itself before the files it extends."""
-        return sorted(self._found, key=lambda d: (d.span.file, d.span.start, d.code))
+        kept = [finding for finding in self._found if self._matters(finding)]
+        return sorted(kept, key=lambda d: (d.code == ENOUGH, d.span.file, d.span.start, d.code))
+
+    def _matters(self, finding: Diagnostic) -> bool:
+        """Errors do; a warning about an extended file is that file's own business."""
+        if finding.is_error:
+            return True
+        return finding.span.file == 0 and not (
+            self.has_errors() and finding.code in _CONSEQUENCES
+        )

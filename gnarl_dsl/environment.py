@@ -75,6 +75,7 @@ class Declarations:
     valid: ast.Valid | None = None
     lost_names: frozenset[str] = frozenset()
     lost_blocks: frozenset[str] = frozenset()
+    lost_base: bool = False
     used: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     formula_facts: dict[str, Facts] = field(default_factory=dict)
@@ -86,6 +87,10 @@ class Declarations:
         yield from self.lets
         yield from self.objectives
         yield from ("correct", "valid", "n", "m")
+
+    def is_lost(self, name: str) -> bool:
+        """Whether something that could not be read may have declared this name."""
+        return self.lost_base or name in self.lost_names
 
     def is_global(self, name: str) -> bool:
         return name in RESERVED or name in set(self.global_names())

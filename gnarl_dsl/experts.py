@@ -47,7 +47,7 @@ class ExpertChecker(UpdateChecker):
         scopes = dict(
             zip(self.names.phases, phase_scopes(list(self.names.phases.values())), strict=True)
         )
-        rules = {}
+        rules: dict[str, model.ExpertPhase] = {}
         facts = NO_FACTS
         for part in tree.phases:
             checked = self._rule(part, scopes, rules)
@@ -57,14 +57,18 @@ class ExpertChecker(UpdateChecker):
         missing = [name for name in scopes if name not in rules]
         mentioned = {part.phase.text for part in tree.phases}
         for name in missing:
-            if name not in mentioned and "phase" not in self.names.lost_blocks:
-                self.found.add("GN501", tree.span, name=tree.name.text, phase=name)
+            lost = {"phase", "expert"} & self.names.lost_blocks
+            if name not in mentioned and not lost:
+                variable = self.names.phases[name].variable.text
+                self.found.add(
+                    "GN501", tree.name.span, name=tree.name.text, phase=name, variable=variable
+                )
         self.expert_facts[tree.name.text] = facts.times(cost.NODES)
         return model.RuleExpert.model_construct(
             span=tree.span,
             name=tree.name.text,
             phases=tuple(rules[name] for name in scopes if name in rules),
-            reads_oracle=facts.oracle is not None,
+            reads_oracle=bool(facts.oracle),
         )
 
     def _rule(
@@ -77,12 +81,11 @@ class ExpertChecker(UpdateChecker):
         if name not in scopes:
             if "phase" not in self.names.lost_blocks:
                 fix = did_you_mean(name, scopes)
-                self.found.add(
-                    "GN502", tree.phase.span, name=name, phases=", ".join(scopes), fix=fix
-                )
+                phases = ", ".join(f"`{phase}`" for phase in scopes)
+                self.found.add("GN502", tree.phase.span, name=name, phases=phases, fix=fix)
             return None
         if name in rules:
-            self.found.add("GN124", tree.span, word=f"{name}:")
+            self.found.add("GN124", tree.phase.span, word=f"{name}:")
         parts = [self._alternative(choice, name, scopes[name]) for choice in tree.choices]
         rule = model.ExpertPhase.model_construct(
             phase=name, alternatives=tuple(part[0] for part in parts)

@@ -13,12 +13,15 @@ from gnarl_dsl import ast, builtins, model
 from gnarl_dsl.environment import Scope
 from gnarl_dsl.facts import NO_FACTS, Facts, Typed, Witness
 from gnarl_dsl.joins import joined_pairs
+from gnarl_dsl.layout import MAX_DEPTH
 from gnarl_dsl.quantifiers import QuantifierChecker
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Span
 from gnarl_dsl.types import MASK, MAYBE_NODE, NODE, POISON, SCALAR, WHOLE, Type
 
 MAX_NUMBER = 1e30
+# The parser allows MAX_DEPTH; beyond it only a circle of definitions can lead.
+_MAX_DEPTH = MAX_DEPTH + 20
 _COMPARE_KINDS = {"scalar": "numbers", "node": "nodes", "mask": "truth values"}
 
 
@@ -27,6 +30,15 @@ class ExpressionChecker(QuantifierChecker):
 
     def check_expr(self, tree: ast.Expr, scope: Scope, expected: Type | None = None) -> Typed:
         """Type one expression; `expected` lets a bare word mean a category."""
+        self._depth += 1
+        typed = self._typed(tree, scope, expected) if self._depth <= _MAX_DEPTH else None
+        self._depth -= 1
+        if typed is None:
+            self.found.add("GN009", tree.span, limit=MAX_DEPTH)
+            return self.poison(tree.span)
+        return typed
+
+    def _typed(self, tree: ast.Expr, scope: Scope, expected: Type | None) -> Typed:
         match tree:
             case ast.Number():
                 return self._number(tree)
@@ -141,8 +153,7 @@ class ExpressionChecker(QuantifierChecker):
             return self.check_let_call(ast.Ident(span, name), (), span, scope)
         if name in ("n", "m"):
             of = "nodes" if name == "n" else "edges"
-            facts = self.graph_facts(span) if name == "m" else NO_FACTS
-            return Typed(model.Size.model_construct(span=span, of=of), WHOLE, facts)
+            return Typed(model.Size.model_construct(span=span, of=of), WHOLE)
         if name in ("correct", "valid") or name in self.names.objectives:
             return self.check_clause_ref(name, span)
         return self._unknown_name(tree, scope, expected)
@@ -175,29 +186,41 @@ class ExpressionChecker(QuantifierChecker):
         if info.place == "graph":
             read = model.Read.model_construct(span=tree.span, feature=tree.text, index=())
             return Typed(read, self.value_type(tree.text), facts)
-        wanted = ", ".join("xy"[: builtins.PLACES[info.place]])
-        self.found.add(
-            "GN211", tree.span, name=tree.text, place=info.place, fix=f"{tree.text}[{wanted}]"
-        )
+        self.report_missing_index(tree.span, tree.text)
         return self.poison(tree.span)
+
+    def report_missing_index(self, span: Span, name: str) -> None:
+        place = self.names.features[name].place
+        form = f"{name}[{', '.join('xy'[: builtins.PLACES[place]])}]"
+        self.found.add("GN211", span, name=name, place=place, form=form)
 
     def _unknown_name(self, tree: ast.Name, scope: Scope, expected: Type | None) -> Typed:
         name = tree.text
         if name in scope.later:
             self.found.add("GN408", tree.span, name=name)
-        elif name in self.names.lost_names:
+        elif self.names.is_lost(name):
             pass
-        elif expected is not None and expected.choices:
-            fix = did_you_mean(name, [*expected.choices, *scope.bound])
-            self.found.add(
-                "GN214", tree.span, name=name, choices=" | ".join(expected.choices), fix=fix
-            )
         elif name in builtins.RESERVED:
             self.found.add("GN224", tree.span, name=name, fix=_bare_builtin_fix(name))
+        elif expected is not None and expected.choices:
+            fix = did_you_mean(name, [*expected.choices, *scope.bound])
+            choices = " | ".join(expected.choices)
+            self.found.add("GN214", tree.span, name=name, choices=choices, fix=fix)
         else:
-            reach = [*scope.bound, *self.names.global_names()]
-            self.found.add("GN201", tree.span, name=name, fix=did_you_mean(name, reach))
+            self.found.add("GN201", tree.span, name=name, fix=self._name_fix(name, scope))
         return self.poison(tree.span)
+
+    def _name_fix(self, name: str, scope: Scope) -> str | None:
+        """A pick used outside its phases, a word from another language, or a slip of the pen."""
+        phase = next((p for p in self.names.phases.values() if p.variable.text == name), None)
+        if phase is not None:
+            return (
+                f"`{name}` is the pick of phase `{phase.name.text}` and known only in phases and "
+                f"their experts. Give a let a parameter; elsewhere use `last({phase.name.text})`."
+            )
+        if name in _FOREIGN_NAMES:
+            return _FOREIGN_NAMES[name]
+        return did_you_mean(name, [*scope.bound, *self.names.global_names(), "true", "false"])
 
     def _index(self, tree: ast.Index, scope: Scope) -> Typed:
         name = tree.name.text
@@ -206,13 +229,9 @@ class ExpressionChecker(QuantifierChecker):
         if info is None:
             return self._not_a_feature(tree, scope)
         if info.place == "graph":
-            self.found.add("GN210", tree.span, name=name, fix=f"Write `{name}`.")
+            self.found.add("GN210", tree.span, name=name)
             return self.poison(tree.span)
-        wanted = builtins.PLACES[info.place]
-        if len(indices) != wanted:
-            self.found.add(
-                "GN204", tree.span, name=name, place=info.place, expected=wanted, found=len(indices)
-            )
+        if not self.index_ok(tree.span, name, len(indices)):
             return self.poison(tree.span)
         if info.place == "edge":
             self.warn_if_unguarded(tree, scope)
@@ -223,15 +242,40 @@ class ExpressionChecker(QuantifierChecker):
         kind = POISON if any(i.is_poison for i in indices) else self.value_type(name)
         return Typed(read, kind, facts)
 
+    def index_ok(self, span: Span, name: str, found: int) -> bool:
+        """Whether a feature that is not on the graph gets as many nodes as its place has."""
+        place = self.names.features[name].place
+        wanted = builtins.PLACES[place]
+        if found == wanted:
+            return True
+        form = f"{name}[{', '.join('xy'[:wanted])}]"
+        nodes = {0: "no index", 1: "one node", 2: "two nodes"}
+        self.found.add(
+            "GN204",
+            span,
+            name=name,
+            place="the graph" if place == "graph" else f"{place}s",
+            expected=nodes[wanted],
+            found=nodes.get(found, str(found)).removesuffix(" node").removesuffix(" nodes"),
+            form=form if wanted else name,
+        )
+        return False
+
     def _not_a_feature(self, tree: ast.Index, scope: Scope) -> Typed:
         name = tree.name.text
-        if name in scope.bound or name in set(self.names.global_names()):
-            fix = f"Call a let with parentheses: `{name}(…)`." if name in self.names.lets else None
-            self.found.add("GN225", tree.name.span, name=name, fix=fix)
-        elif name not in self.names.lost_names:
+        if self.is_known(name, scope):
+            self.found.add("GN225", tree.name.span, name=name, fix=self._brackets_fix(name))
+        elif not self.names.is_lost(name):
             fix = did_you_mean(name, self.names.features)
             self.found.add("GN201", tree.name.span, name=name, fix=fix)
         return self.poison(tree.span)
+
+    def _brackets_fix(self, name: str) -> str | None:
+        if name in self.names.lets:
+            params = ", ".join(param.name.text for param in self.names.lets[name].params)
+            return f"It is a let: write `{name}({params})`." if params else f"Write `{name}`."
+        forms = {"edge": "edge(u, v)", **{word: f"{word}(v)" for word in builtins.DEGREES}}
+        return f"Write `{forms[name]}`." if name in forms else None
 
     def warn_if_unguarded(self, tree: ast.Index, scope: Scope) -> None:
         """Off the edges a feature reads 0 or false, which is rarely meant."""
@@ -250,12 +294,19 @@ class ExpressionChecker(QuantifierChecker):
         phase = tree.phase.text
         if phase not in self.names.phases:
             if "phase" not in self.names.lost_blocks:
-                fix = did_you_mean(phase, self.names.phases)
-                self.found.add("GN304", tree.phase.span, name=phase, fix=fix)
+                known = ", ".join(f"`{name}`" for name in self.names.phases) or "none"
+                fix = self._phase_fix(phase)
+                self.found.add("GN304", tree.phase.span, name=phase, known=known, fix=fix)
             return self.poison(tree.span)
-        facts = Facts(state=Witness(f"last({phase})", tree.span))
+        facts = Facts(state=(Witness(f"last({phase})", tree.span),))
         last = model.Last.model_construct(span=tree.span, phase=phase)
         return Typed(last, MAYBE_NODE, facts)
+
+    def _phase_fix(self, name: str) -> str | None:
+        for phase in self.names.phases.values():
+            if phase.variable.text == name:
+                return f"`{name}` is the pick; the phase is `{phase.name.text}`."
+        return did_you_mean(name, self.names.phases)
 
     # Operators
 
@@ -265,8 +316,8 @@ class ExpressionChecker(QuantifierChecker):
             if isinstance(operand.expr, model.Boolean) and not operand.is_poison:
                 flipped = not operand.expr.value
                 return Typed(model.Boolean.model_construct(span=tree.span, value=flipped), MASK)
-            expr = model.Unary.model_construct(span=tree.span, op="not", operand=operand.expr)
-            return Typed(expr, operand.type, operand.facts)
+            negated = model.Unary.model_construct(span=tree.span, op="not", operand=operand.expr)
+            return Typed(negated, operand.type, operand.facts)
         operand = self._number_operand(tree.operand, scope, "`-`")
         expr = self.folded_unary("neg", operand.expr, tree.span)
         return Typed(expr, operand.type, operand.facts)
@@ -447,6 +498,20 @@ def _type_fix(typed: Typed, wanted: Type) -> str | None:
 
 
 def _bare_builtin_fix(name: str) -> str:
-    if name in ("nodes", "edges"):
-        return f"`{name}` is a set: use it as in `forall x in nodes: …`."
+    if name == "edges":
+        return "`edges` is a set: use it as in `forall (x, y) in edges: …`; their number is `m`."
+    if name == "nodes":
+        return "`nodes` is a set: use it as in `forall x in nodes: …`; their number is `n`."
     return f"Call it: `{name}(…)`."
+
+
+_FOREIGN_NAMES = {
+    "True": "Write `true`.",
+    "False": "Write `false`.",
+    "None": "Nothing is ever null; a value that may be unset is given a default by `otherwise`.",
+    "null": "Nothing is ever null; a value that may be unset is given a default by `otherwise`.",
+    "infinity": "Write `inf`.",
+    "N": "The number of nodes is `n`.",
+    "V": "The set of nodes is `nodes`, their number `n`.",
+    "E": "The set of edges is `edges`, their number `m`.",
+}

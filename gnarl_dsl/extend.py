@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gnarl_dsl import ast
 from gnarl_dsl.declare import clause_word
-from gnarl_dsl.diagnostics import Collector
+from gnarl_dsl.diagnostics import Collector, Note
 from gnarl_dsl.scope import did_you_mean
 
 _NAMED = (
@@ -20,27 +20,39 @@ _NAMED = (
     ast.GreedyExpert,
     ast.Instances,
 )
-_WORDS = {"GreedyExpert": "expert"}
+_NAMED_KINDS = "param feature let phase objective reward metric expert instances".split()
+_CLAUSE_KINDS = "limit terminate valid correct".split()
 
 
 def merge_specs(base: ast.Spec, variant: ast.Spec, found: Collector) -> ast.Spec:
     """Same-named declarations and phase clauses replace, `drop` removes, the rest is added."""
-    kept = _without_dropped(base, variant, found)
-    own = [block for block in variant.blocks if not isinstance(block, ast.Drop)]
+    kept = _without_dropped(_joined_features(base.blocks), variant, found)
+    own = [b for b in _joined_features(variant.blocks) if not isinstance(b, ast.Drop)]
     replaced: set[int] = set()
     merged: list[ast.Block] = []
     for block in kept:
-        match_index = next((i for i, new in enumerate(own) if _same(block, new)), None)
+        match_index = next((i for i, new in enumerate(own) if _key(block) == _key(new)), None)
         if match_index is None:
             merged.append(block)
         else:
-            merged.append(_replacement(block, own[match_index]))
+            merged.append(_replacement(block, own[match_index], found))
             replaced.add(match_index)
     merged += [block for index, block in enumerate(own) if index not in replaced]
-    return ast.Spec(variant.span, _features_first(merged, variant))
+    return ast.Spec(variant.span, _headers_first(merged, variant))
 
 
-def _features_first(blocks: list[ast.Block], variant: ast.Spec) -> tuple[ast.Block, ...]:
+def _joined_features(blocks: tuple[ast.Block, ...]) -> list[ast.Block]:
+    """The blocks with all features in the first `features` block."""
+    tables = [block for block in blocks if isinstance(block, ast.Features)]
+    if len(tables) < 2:
+        return list(blocks)
+    features = tuple(feature for table in tables for feature in table.features)
+    joined = replace(tables[0], features=features)
+    rest = [block for block in blocks if not isinstance(block, ast.Features)]
+    return [*rest[: blocks.index(tables[0])], joined, *rest[blocks.index(tables[0]) :]]
+
+
+def _headers_first(blocks: list[ast.Block], variant: ast.Spec) -> tuple[ast.Block, ...]:
     """The variant's header leads, so that messages about the whole point at the file itself."""
     headers = [b for b in variant.blocks if isinstance(b, ast.Version | ast.ProblemHead)]
     rest = [b for b in blocks if not isinstance(b, ast.Version | ast.ProblemHead)]
@@ -48,41 +60,54 @@ def _features_first(blocks: list[ast.Block], variant: ast.Spec) -> tuple[ast.Blo
 
 
 def _word(block: ast.Block) -> str:
-    return _WORDS.get(type(block).__name__, clause_word(block))
+    return "expert" if isinstance(block, ast.GreedyExpert) else clause_word(block)
 
 
 def _key(block: ast.Block) -> tuple[str, str]:
     return (_word(block), block.name.text if isinstance(block, _NAMED) else "")
 
 
-def _same(old: ast.Block, new: ast.Block) -> bool:
-    return _key(old) == _key(new)
-
-
-def _replacement(old: ast.Block, new: ast.Block) -> ast.Block:
+def _replacement(old: ast.Block, new: ast.Block, found: Collector) -> ast.Block:
     if isinstance(old, ast.Features) and isinstance(new, ast.Features):
         return replace(new, features=_merge_features(old, new))
     if isinstance(old, ast.Phase) and isinstance(new, ast.Phase):
-        return _merge_phase(old, new)
+        return _merge_phase(old, new, found)
     return new
 
 
 def _merge_features(old: ast.Features, new: ast.Features) -> tuple[ast.Feature, ...]:
-    fresh = {feature.name.text: feature for feature in new.features}
-    before = [fresh.get(feature.name.text, feature) for feature in old.features]
+    """Replaced features keep their place; a name declared twice in `new` stays so."""
     known = {feature.name.text for feature in old.features}
-    return (*before, *(feature for feature in new.features if feature.name.text not in known))
+    fresh = {f.name.text: f for f in reversed(new.features) if f.name.text in known}
+    before = [fresh.get(feature.name.text, feature) for feature in old.features]
+    return (*before, *(f for f in new.features if fresh.get(f.name.text) is not f))
 
 
-def _merge_phase(old: ast.Phase, new: ast.Phase) -> ast.Phase:
+def _merge_phase(old: ast.Phase, new: ast.Phase, found: Collector) -> ast.Phase:
     """Clauses the variant does not give are the base's; they need the same variable name."""
     own = {type(clause) for clause in new.clauses}
     inherited = tuple(clause for clause in old.clauses if type(clause) not in own)
+    if inherited and old.variable.text != new.variable.text:
+        words = " and ".join(f"`{type(clause).__name__.lower()}`" for clause in inherited)
+        found.add(
+            "GN139",
+            new.variable.span,
+            phase=new.name.text,
+            wanted=old.variable.text,
+            found=new.variable.text,
+            clauses=words,
+            notes=[Note(old.variable.span, "this is the extended spec's name for it")],
+        )
+        inherited = ()
     return replace(new, clauses=(*inherited, *new.clauses))
 
 
-def _without_dropped(base: ast.Spec, variant: ast.Spec, found: Collector) -> list[ast.Block]:
-    blocks = list(base.blocks)
+# drop
+
+
+def _without_dropped(
+    blocks: list[ast.Block], variant: ast.Spec, found: Collector
+) -> list[ast.Block]:
     for drop in variant.blocks:
         if isinstance(drop, ast.Drop):
             blocks = _drop(blocks, drop, found)
@@ -90,42 +115,51 @@ def _without_dropped(base: ast.Spec, variant: ast.Spec, found: Collector) -> lis
 
 
 def _drop(blocks: list[ast.Block], drop: ast.Drop, found: Collector) -> list[ast.Block]:
-    kind = drop.kind.text
-    if kind in ("features", "feature"):
-        return _drop_features(blocks, drop, found)
-    of_kind = {_key(block)[1] for block in blocks if _word(block) == kind}
-    wanted = [name.text for name in drop.names] or [""]
-    for name in wanted:
-        if name not in of_kind:
-            span = next((n.span for n in drop.names if n.text == name), drop.span)
-            fix = did_you_mean(name, of_kind)
-            found.add("GN118", span, kind=kind, name=name, known=_listing(of_kind), fix=fix)
-    return [b for b in blocks if not (_word(b) == kind and _key(b)[1] in wanted)]
+    kind = "feature" if drop.kind.text == "features" else drop.kind.text
+    if kind not in (*_NAMED_KINDS, *_CLAUSE_KINDS):
+        kinds = [*_NAMED_KINDS, *_CLAUSE_KINDS]
+        fix = did_you_mean(kind, kinds)
+        found.add("GN140", drop.kind.span, kind=kind, kinds=", ".join(kinds), fix=fix)
+        return blocks
+    known = _declared(blocks, kind)
+    if kind in _NAMED_KINDS and not drop.names:
+        found.add("GN137", drop.span, kind=kind, known=_listing(known))
+        return blocks
+    _report_unknown(drop, kind, known, found)
+    gone = {name.text for name in drop.names} if kind in _NAMED_KINDS else {""}
+    if kind == "feature":
+        return [_without_features(block, gone) for block in blocks]
+    return [b for b in blocks if not (_word(b) == kind and _key(b)[1] in gone)]
 
 
-def _drop_features(blocks: list[ast.Block], drop: ast.Drop, found: Collector) -> list[ast.Block]:
-    gone = {name.text for name in drop.names}
-    result: list[ast.Block] = []
-    known: set[str] = set()
-    for block in blocks:
-        if isinstance(block, ast.Features):
-            known |= {feature.name.text for feature in block.features}
-            kept = tuple(f for f in block.features if f.name.text not in gone)
-            block = replace(block, features=kept)
-        result.append(block)
+def _declared(blocks: list[ast.Block], kind: str) -> set[str]:
+    """Names of this kind; a clause without a name counts as the empty one."""
+    if kind == "feature":
+        tables = [block for block in blocks if isinstance(block, ast.Features)]
+        return {feature.name.text for table in tables for feature in table.features}
+    return {_key(block)[1] for block in blocks if _word(block) == kind}
+
+
+def _report_unknown(drop: ast.Drop, kind: str, known: set[str], found: Collector) -> None:
+    if kind in _CLAUSE_KINDS:
+        if not known or drop.names:
+            span = drop.names[0].span if drop.names else drop.kind.span
+            fix = f"Write `drop {kind}`; there can be only one." if known else None
+            what = f"`{kind} {drop.names[0].text}`" if drop.names else f"`{kind}`"
+            found.add("GN118", span, what=what, known=f"`{kind}`" if known else "none", fix=fix)
+        return
     for name in drop.names:
         if name.text not in known:
             fix = did_you_mean(name.text, known)
-            found.add(
-                "GN118",
-                name.span,
-                kind="feature",
-                name=name.text,
-                known=_listing(known),
-                fix=fix,
-            )
-    return result
+            what = f"{kind} `{name.text}`"
+            found.add("GN118", name.span, what=what, known=_listing(known), fix=fix)
+
+
+def _without_features(block: ast.Block, gone: set[str]) -> ast.Block:
+    if not isinstance(block, ast.Features):
+        return block
+    return replace(block, features=tuple(f for f in block.features if f.name.text not in gone))
 
 
 def _listing(names: set[str]) -> str:
-    return ", ".join(sorted(name for name in names if name)) or "nothing"
+    return ", ".join(f"`{name}`" for name in sorted(names)) or "none"

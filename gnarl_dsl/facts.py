@@ -10,9 +10,12 @@ from gnarl_dsl.source import Span
 from gnarl_dsl.types import Type
 
 
+_MAX_WITNESSES = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The first place where something was read, and the lets it was read through."""
+    """A place where something was read, and the lets it was read through."""
 
     name: str
     span: Span
@@ -24,29 +27,38 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    oracle: Witness | None = None
-    state: Witness | None = None
+    """`repeats` is the number of rounds of the ranges in it (`1..k`), which cost no n or m."""
+
+    oracle: tuple[Witness, ...] = ()
+    state: tuple[Witness, ...] = ()
     terms: Terms = cost.CONSTANT
+    repeats: int = 1
 
     def plus(self, *others: Facts) -> Facts:
         """Everything read by any part; costs added."""
-        oracle, state, terms = self.oracle, self.state, [self.terms]
+        oracle, state, repeats = self.oracle, self.state, self.repeats
         for other in others:
-            oracle = oracle or other.oracle
-            state = state or other.state
-            terms.append(other.terms)
-        return Facts(oracle, state, cost.add(*terms))
+            oracle = (oracle + other.oracle)[:_MAX_WITNESSES]
+            state = (state + other.state)[:_MAX_WITNESSES]
+            repeats = max(repeats, other.repeats)
+        return Facts(
+            oracle, state, cost.add(self.terms, *(other.terms for other in others)), repeats
+        )
 
-    def times(self, size: Terms) -> Facts:
-        return replace(self, terms=cost.multiply(self.terms, size))
+    def times(self, size: Terms, repeats: int = 1) -> Facts:
+        return replace(
+            self, terms=cost.multiply(self.terms, size), repeats=self.repeats * repeats
+        )
 
     def through(self, name: str, span: Span) -> Facts:
         """The same reads, seen from a call of the let `name` at `span`."""
-        return Facts(_seen(self.oracle, name, span), _seen(self.state, name, span), self.terms)
+        oracle, state = _seen(self.oracle, name, span), _seen(self.state, name, span)
+        return Facts(oracle, state, self.terms, self.repeats)
 
 
-def _seen(witness: Witness | None, name: str, span: Span) -> Witness | None:
-    return witness and Witness(witness.name, span, (name, *witness.via)[:8])
+def _seen(witnesses: tuple[Witness, ...], name: str, span: Span) -> tuple[Witness, ...]:
+    """One call is one place, whatever it reads behind the let; the first read stands for all."""
+    return tuple(Witness(w.name, span, (name, *w.via)[:8]) for w in witnesses[:1])
 
 
 NO_FACTS = Facts()

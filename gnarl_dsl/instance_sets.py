@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gnarl_dsl import ast, builtins, model
 from gnarl_dsl.diagnostics import Collector
 from gnarl_dsl.environment import Declarations
@@ -11,7 +13,7 @@ MAX_COUNT = 10**9
 MAX_NODES = 100_000
 MAX_CHOICES = 1000
 _LIMITS = {"n": (1, MAX_NODES), "p": (0, 1), "m": (1, MAX_NODES), "k": (2, MAX_NODES)}
-_WHOLE = ("n", "m", "k")
+WHOLE_ARGUMENTS = ("n", "m", "k")
 
 
 def check_instance_set(tree: ast.Instances, names: Declarations) -> model.InstanceSet:
@@ -26,11 +28,12 @@ def check_instance_set(tree: ast.Instances, names: Declarations) -> model.Instan
             found.add("GN119", split.name.span, name=name, expected=expected, fix=fix)
             continue
         if name in splits:
-            found.add("GN124", split.span, word=name)
+            found.add("GN124", split.name.span, word=name)
         splits[name] = _split(split, names)
     missing = [name for name in builtins.SPLITS if name not in splits]
-    if missing and all(split.name.text in builtins.SPLITS for split in tree.splits):
-        found.add("GN132", tree.span, name=tree.name.text, missing=", ".join(missing))
+    understood = all(split.name.text in builtins.SPLITS for split in tree.splits)
+    if missing and understood and "instances" not in names.lost_blocks:
+        found.add("GN132", tree.name.span, name=tree.name.text, missing=", ".join(missing))
     return model.InstanceSet.model_construct(
         span=tree.span, name=tree.name.text, splits=tuple(splits.values())
     )
@@ -40,7 +43,8 @@ def _split(tree: ast.Split, names: Declarations) -> model.Split:
     found = names.found
     count = tree.count.value
     if not count.is_integer() or not 1 <= count <= MAX_COUNT:
-        found.add("GN121", tree.count.span, name="the number of instances", range="1 or more")
+        allowed = f"a whole number from 1 to {MAX_COUNT:,}"
+        found.add("GN121", tree.count.span, name="the number of instances", range=allowed)
         count = 1
     args = tuple(_draw(arg, found) for arg in tree.args)
     _check_generator(tree, names)
@@ -64,41 +68,42 @@ def _check_generator(tree: ast.Split, names: Declarations) -> None:
     form = f"{word.text}({', '.join(f'{name} = …' for name in wanted)})"
     for arg in tree.args:
         if arg.name.text not in wanted or given.count(arg.name.text) > 1:
-            found.add("GN134", arg.span, name=arg.name.text, generator=word.text, form=form)
+            found.add("GN134", arg.name.span, name=arg.name.text, generator=word.text, form=form)
     for name in wanted:
         if name not in given:
-            found.add("GN135", tree.span, name=name, generator=word.text, form=form)
+            found.add("GN135", word.span, name=name, generator=word.text, form=form)
 
 
 def _draw(tree: ast.GeneratorArg, found: Collector) -> model.Draw:
     name, value = tree.name.text, tree.value
     if isinstance(value, ast.Between):
-        values = [value.low.value, value.high.value]
-        kind = "between"
-        sound = values[0] <= values[1]
+        kind, values = "between", [value.low.value, value.high.value]
+        if not values[0] <= values[1]:
+            found.add("GN141", value.span, low=value.low.text, high=value.high.text)
     else:
-        values = _listed(value)
-        kind = "one_of"
-        sound = bool(values)
-    low, high = _LIMITS.get(name, (float("-inf"), float("inf")))
-    inside = all(low <= item <= high for item in values)
-    whole = name not in _WHOLE or all(float(item).is_integer() for item in values)
-    if not (sound and inside and whole):
-        kinds = "whole numbers from" if name in _WHOLE else "numbers from"
-        text = f"{kinds} {low:g} to {high:g}" if low > float("-inf") else "an increasing range"
+        kind, values = "one_of", _listed(value, found)
+    low, high = _LIMITS.get(name, (-math.inf, math.inf))
+    whole = name not in WHOLE_ARGUMENTS or all(float(item).is_integer() for item in values)
+    if not (whole and all(low <= item <= high for item in values)):
+        kinds = "whole numbers" if name in WHOLE_ARGUMENTS else "numbers"
+        text = f"{kinds} from {low:,} to {high:,}"
         found.add("GN121", value.span, name=f"`{name}`", range=text)
     return model.Draw.model_construct(name=name, kind=kind, values=tuple(values))
 
 
-def _listed(value: ast.OneOf) -> list[float]:
-    """The numbers of `{1, 4..6}`, or nothing if a range is empty, broken or huge."""
+def _listed(value: ast.OneOf, found: Collector) -> list[float]:
+    """The numbers of `{1, 4..6}`; nothing of a range that is empty, broken or huge."""
     values: list[float] = []
     for first, last in value.items:
         low, high = first.value, last.value
         if first is last:
             values.append(low)
-        elif not (low.is_integer() and high.is_integer() and 0 <= high - low < MAX_CHOICES):
-            return []
+        elif not (low.is_integer() and high.is_integer() and low <= high):
+            span = first.span.to(last.span)
+            found.add("GN141", span, low=first.text, high=last.text)
+        elif high - low >= MAX_CHOICES or len(values) > MAX_CHOICES:
+            limit = f"{MAX_CHOICES:,}"
+            found.add("GN142", value.span, limit=limit, form=f"[{first.text}, {last.text}]")
         else:
             values += [float(item) for item in range(int(low), int(high) + 1)]
     return values

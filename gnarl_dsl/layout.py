@@ -17,69 +17,54 @@ from gnarl_dsl.source import Span
 _OPENERS = frozenset(
     ["problem", "features", "phase", "update", "if", "else", "for", "expert", "instances"],
 )
-# A line that ends like this cannot be complete, so the next one continues it.
-_UNFINISHED = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "then",
-        "where",
-        "+",
-        "-",
-        "*",
-        "/",
-        "==",
-        "!=",
-        "<",
-        "<=",
-        ">",
-        ">=",
-        "~=",
-        ":=",
-        "=",
-        ",",
-        ":",
-        "|",
-        "~",
-        "in",
-        "otherwise",
-    ]
-)
+_OPERATORS = "and or + - * / == != < <= > >= ~= := = , : | ~ in otherwise then where".split()
+# A line that ends like this cannot be complete, and one that starts like this is no start.
+_UNFINISHED = frozenset([*_OPERATORS, "not"])
+_CONTINUING = frozenset(_OPERATORS)
 MAX_DEPTH = 100
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_CLOSING = frozenset(_CLOSERS.values())
 
 
 class Lexeme(str):
-    """A token for the parser: its text, the grammar's name for its kind, its span."""
+    """A token for the parser: its text, the grammar's name for its kind, its span.
 
-    __slots__ = ("span", "type")
+    `line` counts the logical lines of its block.
+    """
+
+    __slots__ = ("line", "span", "type")
     type: str
     span: Span
+    line: int
 
     @classmethod
-    def at(cls, kind: str, text: str, span: Span) -> Lexeme:
+    def at(cls, kind: str, text: str, span: Span, line: int) -> Lexeme:
         lexeme = cls(text)
         lexeme.type = kind
         lexeme.span = span
+        lexeme.line = line
         return lexeme
 
 
 @dataclass(frozen=True, slots=True)
 class LogicalLine:
-    """Words that belong together, with the indentation of the first and its nesting depth."""
+    """Words that belong together, with the indentation of the first and its nesting depth.
+
+    `starts` are the first words of its physical lines; `sound` if its words and layout are.
+    """
 
     indent: int
     depth: int
     words: tuple[Word, ...]
+    starts: tuple[Word, ...]
+    sound: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """One top-level block as logical lines; `sound` if its layout and words are."""
+    """One top-level block as logical lines."""
 
     lines: tuple[LogicalLine, ...]
-    sound: bool
 
     @property
     def head(self) -> Word:
@@ -92,12 +77,16 @@ class _Builder:
     keywords: frozenset[str]
     levels: list[int] = field(default_factory=lambda: [0])
     current: list[Word] = field(default_factory=list)
+    starts: list[Word] = field(default_factory=list)
     indent: int = 0
     lines: list[LogicalLine] = field(default_factory=list)
     brackets: list[Word] = field(default_factory=list)
     sound: bool = True
+    aligned: bool = True
 
     def add(self, line: Line) -> None:
+        if self.current and self.outgrows(line):
+            self.report_open_bracket()
         if not self.current:
             self.begin(line)
         elif self.continues(line):
@@ -114,26 +103,53 @@ class _Builder:
             return False
         first, last = self.current[0].text, self.current[-1].text
         unfinished = last in _UNFINISHED or (last == "else" and len(self.current) > 1)
-        return unfinished or first not in _OPENERS
+        return unfinished or first not in _OPENERS or line.words[0].text in _CONTINUING
+
+    def outgrows(self, line: Line) -> bool:
+        """In an indented block, a new line at the old depth shows that a bracket stayed open."""
+        return bool(
+            self.brackets
+            and 0 < line.indent <= self.indent
+            and line.words[0].text not in _CLOSING | _CONTINUING
+        )
 
     def begin(self, line: Line) -> None:
         self.indent = line.indent
         self.take(line.words)
 
-    def take(self, words: Iterable[Word]) -> None:
+    def take(self, words: tuple[Word, ...]) -> None:
+        self.starts.append(words[0])
+        self.current += words
         for word in words:
-            self.current.append(word)
             self.sound = self.sound and word.kind != "bad"
-            if word.text in _CLOSERS and word.kind == "sign":
+            if word.kind == "sign" and word.text in _CLOSERS:
                 self.open_bracket(word)
-            elif self.brackets and word.text == _CLOSERS[self.brackets[-1].text]:
-                self.brackets.pop()
+            elif word.kind == "sign" and word.text in _CLOSING and self.brackets:
+                self.close_bracket(word)
 
     def open_bracket(self, word: Word) -> None:
         self.brackets.append(word)
         if len(self.brackets) == MAX_DEPTH + 1:
             self.sound = False
             self.found.add("GN009", word.span, limit=MAX_DEPTH)
+
+    def close_bracket(self, word: Word) -> None:
+        opening = self.brackets.pop()
+        wanted = _CLOSERS[opening.text]
+        if word.text != wanted:
+            self.sound = False
+            self.found.add(
+                "GN022", word.span, opening=opening.text, wanted=wanted, closing=word.text
+            )
+
+    def report_open_bracket(self) -> None:
+        if self.brackets:
+            opening = self.brackets[-1]
+            self.brackets = []
+            self.sound = False
+            self.found.add(
+                "GN008", opening.span, opening=opening.text, closing=_CLOSERS[opening.text]
+            )
 
     def nest(self, line: Line) -> None:
         if line.indent > self.levels[-1]:
@@ -142,28 +158,36 @@ class _Builder:
         while line.indent < self.levels[-1]:
             self.levels.pop()
         if line.indent != self.levels[-1]:
-            self.sound = False
+            self.report_misfit(line)
+
+    def report_misfit(self, line: Line) -> None:
+        """What follows in the block has no sure place, so none of it is read."""
+        if self.aligned:
+            used = sorted({done.indent for done in self.lines if done.indent > 0})
             self.found.add(
                 "GN004",
                 line.words[0].span,
-                found=line.indent,
-                expected=" or ".join(map(str, self.levels[1:])) or "0",
+                found=_spaces(line.indent),
+                expected=" or ".join(map(str, used)),
             )
-            self.levels.append(line.indent)
+        self.aligned = False
+        self.levels.append(line.indent)
 
     def finish(self) -> None:
-        self.lines.append(LogicalLine(self.indent, len(self.levels) - 1, tuple(self.current)))
-        self.current = []
+        sound = self.sound and self.aligned
+        depth = len(self.levels) - 1
+        words, starts = tuple(self.current), tuple(self.starts)
+        self.lines.append(LogicalLine(self.indent, depth, words, starts, sound))
+        self.current, self.starts, self.sound = [], [], True
 
     def end(self) -> TextBlock:
-        if self.brackets:
-            opening = self.brackets[-1]
-            self.sound = False
-            self.found.add(
-                "GN008", opening.span, opening=opening.text, closing=_CLOSERS[opening.text]
-            )
+        self.report_open_bracket()
         self.finish()
-        return TextBlock(tuple(self.lines), self.sound)
+        return TextBlock(tuple(self.lines))
+
+
+def _spaces(count: int) -> str:
+    return f"{count} space" if count == 1 else f"{count} spaces"
 
 
 def split_blocks(
@@ -172,18 +196,26 @@ def split_blocks(
     """Group physical lines into top-level blocks of logical lines."""
     blocks: list[TextBlock] = []
     builder: _Builder | None = None
-    for line in lines:
+    for line in _at_margin(lines, found):
         if builder is None or (line.indent == 0 and _starts_block(line, builder)):
             if builder is not None:
                 blocks.append(builder.end())
             builder = _Builder(found, keywords)
-            if line.indent > 0:
-                found.add("GN015", line.words[0].span)
-                builder.sound = False
         builder.add(line)
     if builder is not None:
         blocks.append(builder.end())
     return blocks
+
+
+def _at_margin(lines: tuple[Line, ...], found: Collector) -> tuple[Line, ...]:
+    """The lines with the first at the margin: alone, or with the whole file moved along."""
+    if not lines or lines[0].indent == 0:
+        return lines
+    found.add("GN015", lines[0].words[0].span)
+    margin = lines[0].indent
+    if all(line.indent >= margin for line in lines):
+        return tuple(Line(line.indent - margin, line.words) for line in lines)
+    return (Line(0, lines[0].words), *lines[1:])
 
 
 def _starts_block(line: Line, builder: _Builder) -> bool:
@@ -191,30 +223,29 @@ def _starts_block(line: Line, builder: _Builder) -> bool:
     return not builder.brackets or line.words[0].text in builder.keywords
 
 
-def block_lexemes(block: TextBlock, kinds: dict[str, str]) -> list[Lexeme]:
-    """The token list of one block; `kinds` maps keywords and signs to the grammar's names."""
+def block_lexemes(lines: Iterable[LogicalLine], kinds: dict[str, str]) -> list[Lexeme]:
+    """The token list of a block's lines; `kinds` maps keywords and signs to the grammar's names."""
     lexemes: list[Lexeme] = []
-    depth = 0
-    for line in block.lines:
+    depth = number = 0
+    for number, line in enumerate(lines):
         start = line.words[0].span
         here = Span(start.start, start.start, start.file)
-        while depth < line.depth:
-            lexemes.append(Lexeme.at("INDENT", "", here))
-            depth += 1
-        while depth > line.depth:
-            lexemes.append(Lexeme.at("DEDENT", "", here))
-            depth -= 1
-        lexemes.extend(_lexeme(word, kinds) for word in line.words if word.kind != "bad")
-        lexemes.append(_empty_after(line, "NEWLINE"))
-    lexemes.extend(_empty_after(block.lines[-1], "DEDENT") for _ in range(depth))
+        for _ in range(line.depth - depth):
+            lexemes.append(Lexeme.at("INDENT", "", here, number))
+        for _ in range(depth - line.depth):
+            lexemes.append(Lexeme.at("DEDENT", "", here, number))
+        depth = line.depth
+        lexemes += [_lexeme(word, kinds, number) for word in line.words]
+        lexemes.append(_empty_after(lexemes[-1], "NEWLINE"))
+    lexemes += [_empty_after(lexemes[-1], "DEDENT") for _ in range(depth)]
     return lexemes
 
 
-def _lexeme(word: Word, kinds: dict[str, str]) -> Lexeme:
+def _lexeme(word: Word, kinds: dict[str, str], line: int) -> Lexeme:
     kind = kinds.get(word.text) if word.kind in ("name", "sign") else None
-    return Lexeme.at(kind or word.kind.upper(), word.text, word.span)
+    return Lexeme.at(kind or word.kind.upper(), word.text, word.span, line)
 
 
-def _empty_after(line: LogicalLine, kind: str) -> Lexeme:
-    last = line.words[-1].span
-    return Lexeme.at(kind, "", Span(last.end, last.end, last.file))
+def _empty_after(last: Lexeme, kind: str) -> Lexeme:
+    end = last.span.end
+    return Lexeme.at(kind, "", Span(end, end, last.span.file), last.line)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from errno import EINVAL
+from itertools import islice
 from pathlib import Path
 
 from gnarl_dsl import ast
 from gnarl_dsl.check import CheckInput, check_spec
-from gnarl_dsl.diagnostics import Collector, Diagnostic, SpecError
+from gnarl_dsl.diagnostics import Collector, Diagnostic, EnoughErrors, SpecError
 from gnarl_dsl.extend import merge_specs
 from gnarl_dsl.model import Problem
 from gnarl_dsl.parse import Parsed, parse_spec
+from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import MAX_BYTES, Source, Span, normalise_text
-from gnarl_dsl.specs import find_spec
+from gnarl_dsl.specs import find_spec, shipped_specs
 
 _SAFE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 MAX_EXTENDS = 8
@@ -42,22 +46,34 @@ class _Files:
     sources: list[Source] = field(default_factory=list)
     lost_names: frozenset[str] = frozenset()
     lost_blocks: frozenset[str] = frozenset()
+    lost_base: bool = False
 
     def parse(self, source: Source) -> Parsed:
         self.sources.append(source)
         parsed = parse_spec(source, len(self.sources) - 1, self.found)
         self.lost_names |= parsed.lost_names
         self.lost_blocks |= parsed.lost_blocks
+        # Without the line that names it, nobody knows what the base would have declared.
+        if "problem" in parsed.lost_blocks and "extends" in parsed.lost_names:
+            self.lose_base()
         return parsed
+
+    def lose_base(self) -> None:
+        self.lost_base = True
+        self.lost_blocks |= _INHERITED
 
     def expand(self, tree: ast.Spec, chain: tuple[str, ...]) -> ast.Spec:
         """Merge in what the spec extends, and what that extends."""
         head = next((b for b in tree.blocks if isinstance(b, ast.ProblemHead)), None)
         if head is None or head.extends is None:
-            self._forbid_drop(tree)
+            if not self.lost_base:
+                self._forbid_drop(tree)
             return tree
         base = self._base(head.extends, (*chain, head.name.text))
-        return tree if base is None else merge_specs(base, tree, self.found)
+        if base is None:
+            self.lose_base()
+            return tree
+        return merge_specs(base, tree, self.found)
 
     def _forbid_drop(self, tree: ast.Spec) -> None:
         for block in tree.blocks:
@@ -71,13 +87,19 @@ class _Files:
             return None
         file = _base_path(name.text, self.folder)
         if file is None:
-            where = str(self.folder) if self.folder else "the current folder"
-            self.found.add("GN116", name.span, name=name.text, where=where)
-        source = read_source(file, self.found, name.span) if file else None
-        if source is None:
-            self.lost_blocks |= _INHERITED
+            self._report_no_base(name)
             return None
-        return self.expand(self.parse(source).tree, chain)
+        source = read_source(file, self.found, name.span)
+        return None if source is None else self.expand(self.parse(source).tree, chain)
+
+    def _report_no_base(self, name: ast.Ident) -> None:
+        folder = self.folder or Path()
+        where = "this folder" if folder == Path() else f"`{folder}`"
+        beside = [path.stem for path in islice(folder.glob("*.gnarl"), 1000)]
+        known = [path.stem for path in shipped_specs()]
+        fix = did_you_mean(name.text, [*beside, *known])
+        shipped = ", ".join(known)
+        self.found.add("GN116", name.span, name=name.text, where=where, known=shipped, fix=fix)
 
 
 def _base_path(name: str, folder: Path | None) -> Path | None:
@@ -90,16 +112,21 @@ def _base_path(name: str, folder: Path | None) -> Path | None:
 
 def read_source(path: Path, found: Collector, span: Span = _START) -> Source | None:
     """The text of a file; what makes it unreadable as a spec is reported at `span`."""
-    data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
-    if data is None:
-        found.add("GN010", span, lines=f"{path.stat().st_size} bytes,", limit=f"{MAX_BYTES} bytes")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        # A pipe or device could keep us waiting; a folder says itself that it is none.
+        raise OSError(EINVAL, "not a regular file", str(path))
+    with path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    of = "" if span == _START else f" of `{path}`"
+    if len(data) > MAX_BYTES:
+        size = f"{path.stat().st_size:,}"
+        found.add("GN010", span, size=size, limit=f"{MAX_BYTES:,} bytes")
         return None
     try:
         return Source(str(path), normalise_text(data.decode("utf-8")))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        byte = f"0x{data[error.start]:02x}"
-        found.add("GN001", span, line=line, byte=byte)
+        found.add("GN001", span, line=line, of=of, byte=f"0x{data[error.start]:02x}")
         return None
 
 
@@ -113,7 +140,8 @@ def check_text(
     """Check a spec given as text; `folder` is where `extends` looks first."""
     if len(text) > MAX_BYTES:
         found = Collector()
-        found.add("GN010", Span(0, 0), lines=f"{len(text)} characters,", limit=MAX_BYTES)
+        limit = f"{MAX_BYTES:,} characters"
+        found.add("GN010", Span(0, 0), size=f"{len(text):,}", limit=limit)
         empty = Source(name, "")
         return Checked(None, tuple(found), (empty,), ast.Spec(Span(0, 0), ()))
     source = Source(name, normalise_text(text))
@@ -140,13 +168,29 @@ def _check(
     allow_costly: bool,
 ) -> Checked:
     files = _Files(found, folder)
-    own = files.parse(source).tree
+    own = ast.Spec(_START, ())
+    problem = None
+    with suppress(EnoughErrors):
+        own = files.parse(source).tree
+        problem = _problem(own, files, params, allow_costly)
+    return Checked(problem, only_newer_version(tuple(found)), tuple(files.sources), own)
+
+
+def _problem(
+    own: ast.Spec, files: _Files, params: Mapping[str, str], allow_costly: bool
+) -> Problem | None:
     tree = files.expand(own, ())
-    given = CheckInput(files.lost_names, files.lost_blocks, params, allow_costly)
-    if not own.blocks and not found.has_errors():
-        found.add("GN012", Span(0, 0))
-    problem = check_spec(tree, files.sources, given, found) if own.blocks else None
-    return Checked(problem, tuple(found), tuple(files.sources), own)
+    if not own.blocks:
+        if not files.found.has_errors():
+            files.found.add("GN012", _START)
+        return None
+    given = CheckInput(files.lost_names, files.lost_blocks, files.lost_base, params, allow_costly)
+    return check_spec(tree, files.sources, given, files.found)
+
+
+def only_newer_version(found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """In a newer language everything may mean something else, so nothing else is said."""
+    return tuple(finding for finding in found if finding.code == "GN013") or found
 
 
 def load(path: str | Path, **params: str | float) -> Problem:

@@ -1,24 +1,33 @@
 """Source text in, syntax tree out: `parse_spec`, with every syntax error of the file.
 
 Each top-level block is parsed on its own, so that a mistake in one leaves the others
-readable; names that a broken block may have declared are kept, to stop false alarms.
+readable. Within a block the broken line is reported and left out, and the rest is
+parsed again; names that it may have declared are kept, to stop false alarms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
 
 from gnarl_dsl import ast
 from gnarl_dsl.build import TreeBuilder
-from gnarl_dsl.diagnostics import Collector
+from gnarl_dsl.diagnostics import Collector, EnoughErrors
 from gnarl_dsl.lalr import Parser, Tables, UnexpectedLexeme
-from gnarl_dsl.layout import MAX_DEPTH, TextBlock, block_lexemes, split_blocks
-from gnarl_dsl.scan import Scan, scan
-from gnarl_dsl.scope import did_you_mean
-from gnarl_dsl.source import MAX_LINES, Source, Span
-from gnarl_dsl.syntax_errors import report_syntax_error
+from gnarl_dsl.layout import (
+    MAX_DEPTH,
+    Lexeme,
+    LogicalLine,
+    TextBlock,
+    block_lexemes,
+    split_blocks,
+)
+from gnarl_dsl.scan import Scan, Word, scan
+from gnarl_dsl.scope import did_you_mean, nearest
+from gnarl_dsl.source import MAX_LINES, MAX_WORDS, Source, Span
+from gnarl_dsl.syntax_errors import Surroundings, report_syntax_error
 from gnarl_dsl.tables import load_tables, read_grammar
 
 
@@ -56,99 +65,125 @@ def grammar_from(tables: Tables) -> Grammar:
     return Grammar(parser, kinds, {name: text for text, name in kinds.items()})
 
 
-BLOCK_WORDS = [
-    "gnarl",
-    "problem",
-    "param",
-    "graph",
-    "features",
-    "let",
-    "phase",
-    "horizon",
-    "limit",
-    "terminate",
-    "valid",
-    "correct",
-    "objective",
-    "reward",
-    "metric",
-    "expert",
-    "instances",
-    "drop",
-]
+# In the order in which a spec usually has them.
+BLOCK_WORDS = (
+    "gnarl problem param graph features let phase horizon limit terminate valid correct "
+    "objective reward metric expert instances drop"
+).split()
+# Lines that mean nothing without lines below them.
+_NEED_LINES = frozenset(["features", "update", "if", "else", "for", "expert", "instances"])
 
 
 def parse_spec(source: Source, file: int, found: Collector) -> Parsed:
     """Parse every block that can be parsed and report the others."""
     if source.line_count > MAX_LINES:
-        found.add("GN010", Span(0, 0, file), lines=source.line_count, limit=MAX_LINES)
+        size, limit = f"{source.line_count:,}", f"{MAX_LINES:,} lines"
+        found.add("GN010", Span(0, 0, file), size=size, limit=limit)
         return Parsed(ast.Spec(Span(0, 0, file), ()), frozenset(), frozenset(), Scan((), ()))
-    scanned = scan(source, file, found)
-    grammar = load_grammar()
-    blocks: list[ast.Block] = []
-    lost: list[TextBlock] = []
-    for text_block in split_blocks(scanned.lines, frozenset(BLOCK_WORDS), found):
-        blocks += _parse_block(text_block, grammar, found, lost)
+    reader = _BlockReader(source, load_grammar(), found)
+    scanned, blocks = Scan((), ()), list[ast.Block]()
+    with suppress(EnoughErrors):
+        scanned = scan(source, file, found)
+        for block in split_blocks(scanned.lines, frozenset(BLOCK_WORDS), found):
+            blocks += reader.read(block)
     tree = ast.Spec(Span(0, len(source.text), file), tuple(blocks))
-    names = frozenset(name for block in lost for name in _possible_names(block))
-    return Parsed(tree, names, frozenset(block.head.text for block in lost), scanned)
+    return Parsed(tree, frozenset(reader.lost_names), frozenset(reader.lost_blocks), scanned)
 
 
-def _parse_block(
-    block: TextBlock, grammar: Grammar, found: Collector, lost: list[TextBlock]
-) -> list[ast.Block]:
-    head = block.head
-    if head.text not in BLOCK_WORDS:
-        if head.kind != "bad":
-            _report_unknown_block(block, found)
-        lost.append(block)
-        return []
-    tree = _parse_lexemes(block, grammar, found)
-    if tree is not None:
-        return [tree]
-    rescued = _parse_line_by_line(block, grammar) if head.text == "features" else []
-    lost.append(block)
-    return rescued
+@dataclass
+class _BlockReader:
+    """Parses blocks; remembers what the broken ones are and may have declared.
+
+    `patience` is the number of tokens it will still parse again after an error, so
+    that a large file full of mistakes takes no longer than a large file.
+    """
+
+    source: Source
+    grammar: Grammar
+    found: Collector
+    patience: int = MAX_WORDS // 2
+    lost_names: set[str] = field(default_factory=set)
+    lost_blocks: set[str] = field(default_factory=set)
+
+    def read(self, block: TextBlock) -> list[ast.Block]:
+        """The block's tree, if any, without its broken lines, each of which is reported."""
+        head = block.head
+        if head.text not in BLOCK_WORDS:
+            if head.kind != "bad":
+                _report_unknown_block(block, self.found)
+            self.lose(block)
+            return []
+        lines = sound_lines(block.lines)
+        tree = None
+        while tree is None and lines and self.patience > 0:
+            tree, lines = self.parse(lines)
+        if tree is None or len(lines) < len(block.lines):
+            self.lose(block)
+        return [] if tree is None else [tree]
+
+    def parse(self, lines: list[LogicalLine]) -> tuple[ast.Block | None, list[LogicalLine]]:
+        """The tree of these lines, or None and the lines without the one in the way."""
+        lexemes = block_lexemes(lines, self.grammar.kinds)
+        tree: ast.Block
+        try:
+            tree = self.grammar.parser.parse(lexemes)
+        except UnexpectedLexeme as error:
+            self.patience -= len(lexemes)
+            return None, without_line(lines, self.report(error, lexemes, lines))
+        deep = ast.deepest_tree(tree, MAX_DEPTH)
+        if deep is None:
+            return tree, lines
+        self.found.add("GN009", deep.span, limit=MAX_DEPTH)
+        return None, []
+
+    def report(
+        self, error: UnexpectedLexeme, lexemes: list[Lexeme], lines: list[LogicalLine]
+    ) -> int:
+        """Report a syntax error; the number of the line to leave out."""
+        at = lexemes[-1] if error.lexeme is None else error.lexeme
+        place = Surroundings(self.source, lexemes, lines, at, error.expected, self.grammar.signs)
+        return report_syntax_error(place, self.found)
+
+    def lose(self, block: TextBlock) -> None:
+        head = block.head.text
+        self.lost_blocks |= {head, nearest(head, BLOCK_WORDS) or head}
+        self.lost_names |= {word.text for word in block.lines[0].words if word.kind == "name"}
+        for line in block.lines:
+            self.lost_names |= {word.text for word in line.starts}
+            self.lost_names |= {name for word in line.words for name in _swallowed(word)}
 
 
-def _parse_lexemes(block: TextBlock, grammar: Grammar, found: Collector) -> ast.Block | None:
-    lexemes = block_lexemes(block, grammar.kinds)
-    tree: ast.Block
-    try:
-        tree = grammar.parser.parse(lexemes)
-    except UnexpectedLexeme as error:
-        if block.sound:
-            at = lexemes[-1] if error.lexeme is None else error.lexeme
-            report_syntax_error(lexemes, at, error.expected, grammar.signs, found)
-        return None
-    return _checked_depth(tree, found) if block.sound else None
+def _swallowed(word: Word) -> Iterator[str]:
+    """First words of the lines that a text with a missing quote ran over."""
+    for line in word.text.split("\n")[1:]:
+        yield from line.split()[:1]
 
 
-def _checked_depth(tree: ast.Block, found: Collector) -> ast.Block | None:
-    deep = ast.deepest_tree(tree, MAX_DEPTH)
-    if deep is None:
-        return tree
-    found.add("GN009", deep.span, limit=MAX_DEPTH)
-    return None
+def sound_lines(lines: tuple[LogicalLine, ...]) -> list[LogicalLine]:
+    """The lines that were not reported yet."""
+    kept = list(lines)
+    for number in reversed(range(len(lines))):
+        if number < len(kept) and not kept[number].sound:
+            kept = without_line(kept, number)
+    return kept
 
 
-def _parse_line_by_line(block: TextBlock, grammar: Grammar) -> list[ast.Block]:
-    """Keep the sound lines of a broken `features` block."""
-    rescued: list[ast.Block] = []
-    for line in block.lines[1:]:
-        part = TextBlock((block.lines[0], line), sound=True)
-        tree = _parse_lexemes(part, grammar, Collector())
-        if tree is not None:
-            rescued.append(tree)
-    return rescued
+def without_line(lines: list[LogicalLine], number: int) -> list[LogicalLine]:
+    """Leave out one line, what is nested below it, and what makes no sense without it."""
+    depth = lines[number].depth
+    end = number + 1
+    while end < len(lines) and (lines[end].depth > depth or _is_else(lines[end], depth)):
+        end += 1
+    rest = lines[:number] + lines[end:]
+    above = number - 1
+    childless = above >= 0 and (above + 1 >= len(rest) or rest[above + 1].depth < depth)
+    if childless and rest[above].depth < depth and rest[above].words[0].text in _NEED_LINES:
+        return without_line(rest, above)
+    return rest if number > 0 else []
 
 
-def _possible_names(block: TextBlock) -> Iterator[str]:
-    """Names that a broken block may have been meant to declare."""
-    for word in block.lines[0].words[:2]:
-        yield word.text
-    for line in block.lines[1:]:
-        yield line.words[0].text
+def _is_else(line: LogicalLine, depth: int) -> bool:
+    return line.depth == depth and line.words[0].text == "else"
 
 
 def _report_unknown_block(block: TextBlock, found: Collector) -> None:
@@ -158,12 +193,25 @@ def _report_unknown_block(block: TextBlock, found: Collector) -> None:
 
 
 def _stray_fix(block: TextBlock) -> str | None:
-    if any(word.text == ":=" for line in block.lines for word in line.words):
+    head = block.head.text
+    if head in ("allow", "update"):
+        return f"`{head}` belongs into a phase, indented below `phase NAME(v)`."
+    if any(word.text == ":=" for word in block.lines[0].words):
         return "Assignments belong into the `update` block of a phase, indented below it."
-    if head_is_clause(block.head.text):
-        return f"`{block.head.text}` belongs into a phase, indented below `phase NAME(v)`."
-    return None
+    if head in _CONTINUING_WORDS:
+        return "Indent this line to continue the one above."
+    return _HEAD_FIXES.get(head)
 
 
-def head_is_clause(word: str) -> bool:
-    return word in ("allow", "update")
+_CONTINUING_WORDS = frozenset("and or not then else where otherwise".split())
+_HEAD_FIXES = {
+    "input": "Features are declared in a `features` block, indented below it.",
+    "state": "Features are declared in a `features` block, indented below it.",
+    "import": "A spec imports nothing; `problem NAME extends OTHER` starts from another spec.",
+    "from": "A spec imports nothing; `problem NAME extends OTHER` starts from another spec.",
+    "def": "Name a formula with `let name(x) = …`.",
+    "action": "What can be picked, and what it does, is a `phase NAME(v)`.",
+    "goal": "What is good is an `objective NAME = …` or a `correct …` clause.",
+    "maximise": "Write `objective NAME = …`; objectives are maximised.",
+    "minimise": "Write `objective NAME = -(…)`; objectives are maximised.",
+}

@@ -14,6 +14,7 @@ from gnarl_dsl.symmetry import Canonical
 from gnarl_dsl.types import MASK, MAYBE_NODE, NODE, SCALAR, WHOLE, Type
 
 MAX_RANGE = 1000
+MAX_BINDERS = 16
 
 
 class Bound:
@@ -23,6 +24,7 @@ class Bound:
         self.binders: list[model.Binder] = []
         self.scope = scope
         self.size: Terms = cost.CONSTANT
+        self.repeats = 1
         self.facts: Facts = NO_FACTS
         self.fresh: dict[str, Binding] = {}
         self.sound = True
@@ -35,20 +37,28 @@ class QuantifierChecker(CallChecker):
         bound = self.check_binders(tree.binders, scope)
         where = self.check_where(tree.where, bound)
         body = self._body(tree, bound)
-        self.warn_unused_bindings(Scope(bound.fresh), tree.span.file, "variable")
+        self.warn_unused_bindings(Scope(bound.fresh), "variable")
         parts = [part for part in (where, body) if part is not None]
         if not bound.sound or any(part.is_poison for part in parts):
             return self.poison(tree.span)
-        self._require_symmetry(tree, bound, [part.expr for part in parts])
-        facts = NO_FACTS.plus(*(part.facts for part in parts)).times(bound.size)
-        expr = model.Quantifier.model_construct(
+        facts = NO_FACTS.plus(*(part.facts for part in parts))
+        facts = self.repeated(facts, bound, tree.span)
+        expr: model.Quantifier = model.Quantifier.model_construct(
             span=tree.span,
             op=tree.kind,
             binders=tuple(bound.binders),
             where=where.expr if where else None,
             body=body.expr if body else None,
         )
+        self.require_symmetry(tree, expr)
         return Typed(expr, self._result(tree, body), facts.plus(bound.facts))
+
+    def repeated(self, facts: Facts, bound: Bound, span: Span) -> Facts:
+        """The facts of something that is done once per combination of the bound variables."""
+        total = facts.times(bound.size, bound.repeats)
+        if total.repeats > MAX_RANGE >= facts.repeats:
+            self.found.add("GN233", span, count=f"{total.repeats:,}", limit=f"{MAX_RANGE:,}")
+        return total
 
     def check_where(self, tree: ast.Expr | None, bound: Bound) -> Typed | None:
         if tree is None:
@@ -62,12 +72,14 @@ class QuantifierChecker(CallChecker):
         if kind == "count":
             if tree.body is not None:
                 self.found.add("GN230", tree.body.span)
+                self.check_expr(tree.body, bound.scope)
                 return self.poison(tree.span)
             return None
         if tree.body is None:
             self.found.add("GN231", tree.span, name=kind)
             return self.poison(tree.span)
         if kind in ("argmin", "argmax") and not self._argument_ok(tree):
+            self.check_expr(tree.body, bound.scope)
             return self.poison(tree.span)
         if kind in ("exists", "forall"):
             return self.check_as(tree.body, bound.scope, MASK, f"the body of `{kind}`")
@@ -114,10 +126,17 @@ class QuantifierChecker(CallChecker):
 
     def check_binders(self, trees: tuple[ast.Binder, ...], scope: Scope) -> Bound:
         bound = Bound(scope)
+        if len(trees) > MAX_BINDERS:
+            span = trees[MAX_BINDERS].span
+            self.found.add("GN138", span, what="A binder list", limit=MAX_BINDERS, things="sets")
+            bound.sound, trees = False, trees[:MAX_BINDERS]
+        self.forbid_same_names([name for tree in trees for name in tree.names], "variable ")
         for tree in trees:
             domain, size, facts, kind = self._domain(tree, bound)
+            bound.facts = bound.facts.plus(facts.times(bound.size, bound.repeats))
             bound.size = cost.multiply(bound.size, size)
-            bound.facts = bound.facts.plus(facts)
+            if isinstance(domain, model.RangeDomain):
+                bound.repeats *= max(1, domain.last - domain.first + 1)
             if not self._names_fit(tree, domain):
                 bound.sound = False
             for name in tree.names:
@@ -151,12 +170,11 @@ class QuantifierChecker(CallChecker):
         if word in ("nodes", "edges") and not domain.args:
             if word == "nodes":
                 return model.NodesDomain.model_construct(), cost.NODES, NO_FACTS, NODE
-            facts = self.graph_facts(domain.span)
-            return model.EdgesDomain.model_construct(), cost.EDGES, facts, NODE
+            return model.EdgesDomain.model_construct(), cost.EDGES, NO_FACTS, NODE
         if word in builtins.NEAR:
             return self._near(domain, bound.scope)
         fix = did_you_mean(word, ["nodes", "edges", *builtins.NEAR])
-        if word not in self.names.lost_names:
+        if not self.names.is_lost(word):
             self.found.add("GN217", domain.span, name=word, fix=fix)
         return None, cost.CONSTANT, NO_FACTS, Type("poison")
 
@@ -170,14 +188,15 @@ class QuantifierChecker(CallChecker):
         if not sound or args[0].is_poison:
             return None, cost.CONSTANT, NO_FACTS, NODE
         near = model.NearDomain.model_construct(node=args[0].expr, direction=builtins.NEAR[word])
-        return near, cost.DEGREE, args[0].facts.plus(self.graph_facts(domain.span)), NODE
+        return near, cost.DEGREE, args[0].facts, NODE
 
     def _range(self, domain: ast.RangeDomain, scope: Scope) -> model.Domain | None:
         ends = [self._constant(end, scope) for end in (domain.first, domain.last)]
         if ends[0] is None or ends[1] is None:
             return None
-        if ends[1] - ends[0] >= MAX_RANGE:
-            self.found.add("GN233", domain.span, limit=MAX_RANGE)
+        count = ends[1] - ends[0] + 1
+        if count > MAX_RANGE:
+            self.found.add("GN233", domain.span, count=f"{count:,}", limit=f"{MAX_RANGE:,}")
             return None
         return model.RangeDomain.model_construct(first=ends[0], last=ends[1])
 
@@ -192,18 +211,18 @@ class QuantifierChecker(CallChecker):
 
     # Symmetry
 
-    def _require_symmetry(
-        self, tree: ast.Quantifier, bound: Bound, parts: list[model.Expr]
+    def require_symmetry(
+        self, tree: ast.Quantifier | ast.ForEach, part: model.Quantifier | model.ForEach
     ) -> None:
-        for binder in self.undirected_edge_binders(tree.binders):
-            x, y = (name.text for name in binder.names)
-            if not self.canonical().is_symmetric(x, y, parts):
-                self.found.add("GN406", tree.span, x=x, y=y)
-
-    def undirected_edge_binders(self, trees: tuple[ast.Binder, ...]) -> list[ast.Binder]:
+        """Over undirected edges a body must not tell one end from the other."""
         if self.names.graph is None or self.names.graph.directed:
-            return []
-        return [tree for tree in trees if len(tree.names) == 2]
+            return
+        for position, binder in enumerate(tree.binders):
+            if len(binder.names) != 2:
+                continue
+            x, y = (name.text for name in binder.names)
+            if not self.canonical().is_symmetric_over(part, position):
+                self.found.add("GN406", tree.span, x=x, y=y)
 
     def canonical(self) -> Canonical:
         """Compares formulas up to the order of commutative parts."""

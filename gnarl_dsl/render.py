@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import fill, indent
 from typing import TypedDict
+from unicodedata import combining, east_asian_width
 
 from gnarl_dsl.diagnostics import Diagnostic, Note
 from gnarl_dsl.source import Source, Span
 from gnarl_dsl.wording import fix_of, message_of, title_of
 
 _WIDTH = 88
-_MAX_LINE = 160
+_MAX_LINE = 120
+_UNPRINTABLE = "\ufffd"
 
 
 class LspPosition(TypedDict):
@@ -33,6 +35,7 @@ class DiagnosticRecord(TypedDict):
     title: str
     message: str
     fix: str
+    example: str
     range: LspRange
 
 
@@ -46,44 +49,72 @@ def render(finding: Diagnostic, sources: Sequence[Source]) -> str:
     where = place_of(finding.span, sources)
     lines = [f"{where}: {kind} {finding.code}: {title_of(finding)}"]
     lines += _excerpt(finding.span, sources)
-    lines.append(indent(fill(message_of(finding), _WIDTH), "  "))
+    lines.append(_paragraph(message_of(finding)))
     for note in finding.notes:
-        lines += _note(note, sources)
-    if "example" in finding.values and finding.code == "GN006":
-        lines.append("  It should look like this:")
-        lines.append(indent(finding.values["example"], "      "))
+        lines += _note(note, finding, sources)
     fix = fix_of(finding)
     if fix:
-        lines.append(indent(fix, "  "))
+        lines.append(_paragraph(fix))
+    if finding.example:
+        lines += ["  For example:", indent(finding.example, "      ")]
     return "\n".join(lines) + "\n"
+
+
+def printable(text: str) -> str:
+    """The text with everything that could steer a terminal replaced, one for one."""
+    return "".join(char if char.isprintable() else _UNPRINTABLE for char in text)
 
 
 def place_of(span: Span, sources: Sequence[Source]) -> str:
     source = sources[span.file]
     line, column = source.line_of(span.start), source.column_of(span.start)
-    return f"{source.name}:{line + 1}:{column + 1}"
+    return f"{printable(source.name)}:{line + 1}:{column + 1}"
 
 
-def _note(note: Note, sources: Sequence[Source]) -> list[str]:
+def _paragraph(text: str) -> str:
+    wrapped = fill(printable(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return indent(wrapped, "  ")
+
+
+def _note(note: Note, finding: Diagnostic, sources: Sequence[Source]) -> list[str]:
     line = sources[note.span.file].line_of(note.span.start) + 1
-    return [f"  Note, line {line}: {note.text}.", *_excerpt(note.span, sources)]
+    other_file = note.span.file != finding.span.file
+    where = place_of(note.span, sources) if other_file else f"line {line}"
+    return [f"  Note, {where}: {note.text}.", *_excerpt(note.span, sources)]
 
 
 def _excerpt(span: Span, sources: Sequence[Source]) -> list[str]:
     """The line of the spec with a caret under the span, cut to a readable width."""
     source = sources[span.file]
     line = source.line_of(span.start)
-    text = source.line_text(line).replace("\t", " ")
-    if not text.strip():
+    raw = source.line_text(line)
+    if not raw.strip():
         return []
     start = source.column_of(span.start)
-    end = min(start + max(1, span.end - span.start), max(len(text), start + 1))
-    shift = max(0, start - _MAX_LINE // 2) if len(text) > _MAX_LINE else 0
-    number = str(line + 1)
-    shown = text[shift : shift + _MAX_LINE]
-    carets = "^" * max(1, min(end - start, _MAX_LINE - (start - shift)))
-    gutter = " " * len(number)
-    return [f"  {number} | {shown}", f"  {gutter} | {' ' * (start - shift)}{carets}"]
+    end = max(start + 1, min(start + span.end - span.start, len(raw.rstrip())))
+    first, last = _window(len(raw), start)
+    text = printable(raw[first:last].replace("\t", " "))
+    before, under = text[: start - first], text[start - first : end - first]
+    dots = "…" if first else ""
+    shown = f"{dots}{text}{'…' if last < len(raw) else ''}"
+    pad = " " * _columns(dots + before)
+    carets = "^" * max(1, _columns(under))
+    gutter = " " * len(str(line + 1))
+    return [f"  {line + 1} | {shown.rstrip()}", f"  {gutter} | {pad}{carets}"]
+
+
+def _window(length: int, start: int) -> tuple[int, int]:
+    """Which characters of a long line to show: where the span starts, with some text before."""
+    near = length <= _MAX_LINE or start < _MAX_LINE * 3 // 4
+    first = 0 if near else start - _MAX_LINE // 4
+    return first, min(length, first + _MAX_LINE)
+
+
+def _columns(text: str) -> int:
+    """Terminal columns: two for wide characters, none for combining ones."""
+    return sum(
+        0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text
+    )
 
 
 def to_record(finding: Diagnostic, sources: Sequence[Source]) -> DiagnosticRecord:
@@ -97,6 +128,7 @@ def to_record(finding: Diagnostic, sources: Sequence[Source]) -> DiagnosticRecor
         "title": title_of(finding),
         "message": message_of(finding),
         "fix": fix_of(finding),
+        "example": finding.example or "",
         "range": {
             "start": {"line": start.line, "character": start.character},
             "end": {"line": end.line, "character": end.character},

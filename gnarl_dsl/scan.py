@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gnarl_dsl.diagnostics import Collector
-from gnarl_dsl.source import Source, Span
+from gnarl_dsl.source import MAX_WORDS, Source, Span
 
 # What a word or sign may look like. Which words are keywords is the grammar's business.
 _TOKEN = re.compile(
@@ -15,21 +15,24 @@ _TOKEN = re.compile(
     | (?P<newline> \n )
     | (?P<tab>     \t )
     | (?P<comment> \#[^\n]* )
-    | (?P<name>    [A-Za-z_][A-Za-z0-9_]* )
-    | (?P<number>  \d+ (?:\.\d+)? (?:[eE][+-]?\d+)? )
+    | (?P<name>    [^\W\d]\w* )
+    | (?P<loose>   \.[0-9]+ | [0-9]+\.(?![.0-9]) )
+    | (?P<number>  [0-9]+ (?:\.[0-9]+)? (?:[eE][+-]?[0-9]+)? )
     | (?P<string>  "(?: \\. | [^"\\\n] | \n(?=[ \t\n]) )*" )
     | (?P<open_string> " )
     | (?P<sign>    := | == | != | <= | >= | ~= | \.\. | [-+*/<>=~:|,(){}\[\]] )
     """,
     re.VERBOSE,
 )
-
-_OPENING = {"(": ")", "[": "]", "{": "}"}
+# Characters that steer a terminal or hide text: refused even in comments and texts.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Texts in other quotes, which are read as texts after the report.
+_OTHER_TEXT = re.compile("'[^'\n]*'|“[^”\n]*”")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One token before layout; `kind` is name, number, string or sign."""
+    """One token before layout; `kind` is name, number, string, sign or bad."""
 
     kind: str
     text: str
@@ -59,21 +62,50 @@ class Scan:
     comments: tuple[Comment, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Stray:
+    """What to say about a character that starts no token, and how to read on."""
+
+    fix: str
+    kind: str = "bad"
+    text: str = ""
+
+
 class _Scanner:
     def __init__(self, source: Source, file: int, found: Collector) -> None:
         self.source, self.text, self.file, self.found = source, source.text, file, found
         self.lines: list[Line] = []
         self.comments: list[Comment] = []
         self.words: list[Word] = []
-        self.tab_reported = False
+        self.count = 0
+        self.long_string: Span | None = None
+        self.reported: set[str] = set()
 
     def run(self) -> Scan:
+        self.control_characters()
         offset = 0
-        while offset < len(self.text):
+        while offset < len(self.text) and self.count <= MAX_WORDS:
             match = _TOKEN.match(self.text, offset)
             offset = self.stray_character(offset) if match is None else self.take(match)
         self.end_line()
+        if self.count > MAX_WORDS:
+            limit = f"{MAX_WORDS:,} words and signs"
+            self.found.add("GN010", Span(0, 0, self.file), size="more", limit=limit)
+            return Scan((), ())
         return Scan(tuple(self.lines), tuple(self.comments))
+
+    def once(self, what: str) -> bool:
+        """True the first time only: some findings are reported once per file."""
+        fresh = what not in self.reported
+        self.reported.add(what)
+        return fresh
+
+    def control_characters(self) -> None:
+        for match in _CONTROL.finditer(self.text):
+            if self.once(match.group()):
+                span = Span(match.start(), match.end(), self.file)
+                shown = f"U+{ord(match.group()):04X}"
+                self.found.add("GN002", span, char=shown, fix="Delete this invisible character.")
 
     def take(self, match: re.Match[str]) -> int:
         kind = str(match.lastgroup)
@@ -86,20 +118,34 @@ class _Scanner:
             self.tab(span)
         elif kind == "open_string":
             return self.open_string(match.start())
+        elif kind == "loose":
+            self.loose_number(match.group(), span)
         elif kind != "space":
-            self.words.append(Word(kind, match.group(), span))
+            self.word(kind, match.group(), span)
         return match.end()
+
+    def word(self, kind: str, text: str, span: Span) -> None:
+        if kind == "name" and not text.isascii() and self.once(text):
+            self.found.add("GN019", span, text=text)
+        if kind == "string" and "\n" in text:
+            self.long_string = self.long_string or span
+        self.words.append(Word(kind, text, span))
+        self.count += 1
 
     def end_line(self) -> None:
         if self.words:
-            indent = self.source.column_of(self.words[0].span.start)
+            start = self.words[0].span.start
+            before = self.text[start - self.source.column_of(start) : start]
+            # A reported tab counts as one level, so that it causes no further findings.
+            indent = len(before.replace("\t", "  "))
             self.lines.append(Line(indent, tuple(self.words)))
             self.words = []
+            if indent == 0:
+                self.long_string = None
 
     def tab(self, span: Span) -> None:
         """A tab between words is a space; in front of a line its width is anyone's guess."""
-        if not self.words and not self.tab_reported and self.line_has_words(span.end):
-            self.tab_reported = True
+        if not self.words and self.line_has_words(span.start) and self.once("\t"):
             self.found.add("GN003", span)
 
     def line_has_words(self, offset: int) -> bool:
@@ -107,45 +153,75 @@ class _Scanner:
         return bool(rest) and not rest.startswith("#")
 
     def open_string(self, start: int) -> int:
+        """An odd quote; if a text above spans lines, the missing quote is probably there."""
         end = self.text.find("\n", start)
         end = len(self.text) if end < 0 else end
-        self.found.add("GN005", Span(start, end, self.file))
-        self.words.append(Word("string", self.text[start:end] + '"', Span(start, end, self.file)))
+        span = Span(start, end, self.file)
+        self.found.add("GN005", self.long_string or span)
+        if self.long_string:
+            self.word("bad", self.text[start:end], span)
+        else:
+            self.word("string", f'{self.text[start:end]}"', span)
         return end
+
+    def loose_number(self, text: str, span: Span) -> None:
+        whole = f"0{text}" if text.startswith(".") else f"{text}0"
+        self.found.add("GN002", span, char=text, fix=f"Write `{whole}`.")
+        self.word("number", whole, span)
 
     def stray_character(self, offset: int) -> int:
-        """Report a run of letters or signs that no token can start with, once."""
-        end = offset + 1
-        while end < len(self.text) and self.text[end].isalnum() and self.text[offset].isalnum():
-            end += 1
+        """Report characters that no token can start with, once per run of one character."""
         char = self.text[offset]
+        text = _OTHER_TEXT.match(self.text, offset)
+        end = text.end() if text else offset + 1
+        while not text and end < len(self.text) and self.text[end] == char:
+            end += 1
         span = Span(offset, end, self.file)
-        if char.isalpha():
-            self.found.add("GN019", span, text=self.text[offset:end])
-        else:
+        stray = _STRAYS.get(char, _Stray(""))
+        if not _CONTROL.match(char):
             shown = char if char.isprintable() else f"U+{ord(char):04X}"
-            self.found.add("GN002", span, char=shown, fix=_CHARACTER_FIXES.get(char))
-        self.words.append(Word("bad", self.text[offset:end], span))
+            self.found.add("GN002", span, char=shown, fix=stray.fix or None)
+        if text:
+            self.word("string", f'"{text.group()[1:-1]}"', span)
+        elif stray.text or stray.kind == "bad":
+            self.word(stray.kind, stray.text or self.text[offset:end], span)
         return end
 
 
-_CHARACTER_FIXES = {
-    "'": 'Strings use double quotes: "like this".',
-    ";": "A line end is enough; no `;` is needed.",
-    "&": "Write `and`.",
-    "!": "Write `not`, or `!=` for `is not equal`.",
-    "%": "There is no remainder operator.",
-    "^": "There is no power operator; multiply instead.",
-    "≤": "Write `<=`.",
-    "≥": "Write `>=`.",
-    "≠": "Write `!=`.",
-    "∈": "Write `in`.",
-    "∃": "Write `exists`.",
-    "∀": "Write `forall`.",
-    "−": "This is a Unicode minus sign; write `-`.",
-    "“": 'These are typographic quotes; write ".',
-    "”": 'These are typographic quotes; write ".',
-    "\u00a0": "This is a non-breaking space; use an ordinary one.",
+def _spelt(text: str, kind: str = "sign") -> _Stray:
+    return _Stray(f"Write `{text}`.", kind, text)
+
+
+_STRAYS = {
+    "'": _Stray('Texts use double quotes: "like this".'),
+    "“": _Stray('These are typographic quotes; write plain ones: "like this".'),
+    "”": _Stray('These are typographic quotes; write plain ones: "like this".'),
+    ";": _Stray("A line end is enough; no `;` is needed.", "skip"),
+    "&": _spelt("and", "name"),
+    "!": _Stray("Write `not`, or `!=` for `is different from`.", "name", "not"),
+    "%": _Stray("There is no remainder operator."),
+    "^": _Stray("There is no power operator; multiply instead."),
+    ".": _Stray("Write a range as `1..3`; a feature is read with brackets, as in `d[v]`."),
+    "≤": _spelt("<="),
+    "≥": _spelt(">="),
+    "≠": _spelt("!="),
+    "≈": _spelt("~="),
+    "←": _spelt(":="),
+    "∈": _spelt("in", "name"),
+    "∃": _spelt("exists", "name"),
+    "∀": _spelt("forall", "name"),
+    "∧": _spelt("and", "name"),
+    "∨": _spelt("or", "name"),
+    "¬": _spelt("not", "name"),
+    "∞": _spelt("inf", "name"),
+    "×": _spelt("*"),
+    "·": _spelt("*"),
+    "−": _Stray("This is a Unicode minus sign; write `-`.", "sign", "-"),
+    "–": _Stray("This is a dash; write `-`.", "sign", "-"),
+    "\u00a0": _Stray("This is a non-breaking space; use an ordinary one.", "skip"),
+    **{chr(code): _Stray("", "skip") for code in (*range(32), *range(127, 160))},
+    **{char: _Stray("", "skip") for char in "\u200e\u200f\u202a\u202b\u202c\u202d\u202e"},
+    **{char: _Stray("", "skip") for char in "\u2066\u2067\u2068\u2069"},
 }
 
 

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
+
+_MAX_CANDIDATES = 500
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate with the fewest edits to `name`, if few enough to be a slip."""
     best: tuple[int, str] | None = None
     allowed = max(1, len(name) // 3)
-    for candidate in sorted(set(candidates)):
-        if candidate.startswith("_") or abs(len(candidate) - len(name)) > allowed:
-            continue
+    known = sorted(set(islice(candidates, _MAX_CANDIDATES)))
+    for candidate in (word for word in known if _could_be(name, word, allowed)):
         distance = edit_distance(name.lower(), candidate.lower())
         if distance <= allowed and (best is None or distance < best[0]):
             best = (distance, candidate)
     return best[1] if best else None
+
+
+def _could_be(name: str, candidate: str, allowed: int) -> bool:
+    """A quick look before the slow one: `allowed` edits change few letters."""
+    if candidate.startswith("_") or abs(len(candidate) - len(name)) > allowed:
+        return False
+    if max(len(name), len(candidate)) <= 1:
+        return name.lower() == candidate.lower()  # any letter is one edit from any other
+    return len(set(name.lower()) ^ set(candidate.lower())) <= 2 * allowed
 
 
 def edit_distance(left: str, right: str) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MAX_BYTES = 500_000
 MAX_LINES = 5_000
+MAX_WORDS = 50_000
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 class Span(NamedTuple):
@@ -61,7 +64,7 @@ class Source:
     def position(self, offset: int) -> Position:
         line = self.line_of(offset)
         before = self.text[self._starts[line] : offset]
-        return Position(line, len(before.encode("utf-16-le")) // 2)
+        return Position(line, len(before.encode("utf-16-le", "surrogatepass")) // 2)
 
     def snippet(self, span: Span) -> str:
         """The text under `span`, on one line."""
@@ -70,4 +73,6 @@ class Source:
 
 def normalise_text(raw: str) -> str:
     """Drop a byte-order mark and turn CRLF and CR into \\n, so that spans count one way."""
-    return raw.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = raw.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    # Halves of surrogate pairs can't be written to any file or terminal.
+    return _HALF_CHARACTER.sub("\ufffd", text)

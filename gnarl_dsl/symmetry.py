@@ -6,13 +6,18 @@ operations. That misses some equalities, never claims a false one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gnarl_dsl import model
 
 Key = tuple[object, ...]
-Names = Mapping[str, str]
+# What a variable stands for: a marker for a bound one, the key of its value for a local let.
+Names = Mapping[str, Key]
+_FORTH, _BACK = (("end", 1), ("end", 2)), (("end", 2), ("end", 1))
 _MIRROR = {"<": ">", "<=": ">="}
+_ASSOCIATIVE = ("*", "min", "max")
+# Beside the names, how many quantifiers are open: it tells variables of one name apart.
+_DEPTH = "\0depth"
 
 
 class Canonical:
@@ -27,42 +32,48 @@ class Canonical:
         self._let_of = let_of
         self._symmetric_lets: dict[str, bool] = {}
 
-    def is_symmetric(self, x: str, y: str, parts: Sequence[model.Expr | None]) -> bool:
-        """Whether every part stays the same when x and y trade places."""
-        forth, back = {x: "#1", y: "#2"}, {x: "#2", y: "#1"}
-        return all(self.key(part, forth) == self.key(part, back) for part in parts if part)
+    def is_symmetric(self, x: str, y: str, expr: model.Expr) -> bool:
+        """Whether the formula stays the same when x and y trade places."""
+        forth, back = ({x: ends[0], y: ends[1]} for ends in (_FORTH, _BACK))
+        return self.key(expr, forth) == self.key(expr, back)
 
-    def statements_symmetric(self, x: str, y: str, body: Sequence[model.Statement]) -> bool:
-        forth, back = {x: "#1", y: "#2"}, {x: "#2", y: "#1"}
-        return self._block(body, forth) == self._block(body, back)
+    def is_symmetric_over(self, part: model.Quantifier | model.ForEach, position: int) -> bool:
+        """Whether a quantifier or loop is the same when one binder's two names trade places."""
+        forth, back = (self._binding(part, {}, {position: ends}) for ends in (_FORTH, _BACK))
+        return forth == back
 
-    def _block(self, body: Sequence[model.Statement], names: Names) -> Key:
-        return tuple(sorted((self._statement(s, names) for s in body), key=repr))
+    def writes_alike(self, loop: model.ForEach, x: str, y: str) -> bool:
+        """Whether the rounds for `x, y` and for `y, x` write the same into their edge's cells."""
+        forth, back = ({x: ends[0], y: ends[1]} for ends in (_FORTH, _BACK))
+        if self._block(loop.body, forth) == self._block(loop.body, back):
+            return True
+        values = {*self._edge_values(loop.body, forth), *self._edge_values(loop.body, back)}
+        return len({cell for cell, _ in values}) == len(values)
 
-    def _statement(self, statement: model.Statement, names: Names) -> Key:
-        match statement:
-            case model.Assign():
-                cell = self._cell(statement.feature, statement.index, names)
-                return ("assign", cell, self.key(statement.value, names))
-            case model.SetEdge():
-                ends = self._sorted([statement.source, statement.target], names)
-                return ("edge", ends, self.key(statement.value, names))
-            case model.Bind():
-                return ("bind", statement.name, self.key(statement.value, names))
-            case model.When():
-                return (
-                    "when",
-                    self.key(statement.condition, names),
-                    self._block(statement.then, names),
-                    self._block(statement.otherwise, names),
-                )
-            case model.ForEach():
-                return ("for", self._block(statement.body, names))
+    def _edge_values(
+        self, body: Sequence[model.Statement], names: Names
+    ) -> Iterator[tuple[str, Key]]:
+        known = dict(names)
+        for statement in body:
+            match statement:
+                case model.Bind():
+                    known[statement.name] = self.key(statement.value, known)
+                case model.When():
+                    yield from self._edge_values(statement.then, known)
+                    yield from self._edge_values(statement.otherwise, known)
+                case model.SetEdge():
+                    yield "", self.key(statement.value, known)
+                case model.Assign() if self._is_edge_feature(statement.feature):
+                    yield statement.feature, self.key(statement.value, known)
+                case _:
+                    pass
+
+    # Expressions
 
     def key(self, expr: model.Expr, names: Names) -> Key:
         match expr:
             case model.Variable():
-                return ("var", names.get(expr.name, expr.name))
+                return names.get(expr.name, ("free", expr.name))
             case model.Read():
                 return self._cell(expr.feature, expr.index, names)
             case model.HasEdge():
@@ -78,7 +89,7 @@ class Canonical:
             case model.LetCall():
                 return self._let_call(expr, names)
             case model.Quantifier():
-                return self._quantifier(expr, names)
+                return self._binding(expr, names, {})
             case _:
                 return self._plain(expr, names)
 
@@ -115,10 +126,9 @@ class Canonical:
     def _arithmetic(self, expr: model.Arithmetic, names: Names) -> Key:
         if expr.op in ("+", "-"):
             return ("sum", self._terms(expr, names, 1))
-        left, right = self.key(expr.left, names), self.key(expr.right, names)
-        if expr.op == "/":
-            return ("/", left, right)
-        return (expr.op, tuple(sorted((left, right), key=repr)))
+        if expr.op in _ASSOCIATIVE:
+            return (expr.op, self._sorted(_operands(expr, expr.op), names))
+        return (expr.op, self.key(expr.left, names), self.key(expr.right, names))
 
     def _terms(self, expr: model.Expr, names: Names, sign: int) -> Key:
         """The signed summands of nested + and -, sorted."""
@@ -148,20 +158,31 @@ class Canonical:
             known = self._let_of(name)
             if known is not None and len(known[0]) == 2:
                 (x, y), body = known
-                self._symmetric_lets[name] = self.is_symmetric(x, y, [body])
+                self._symmetric_lets[name] = self.is_symmetric(x, y, body)
         return self._symmetric_lets[name]
 
-    def _quantifier(self, expr: model.Quantifier, names: Names) -> Key:
-        inner = dict(names)
+    # Binders
+
+    def _binding(
+        self,
+        part: model.Quantifier | model.ForEach,
+        names: Names,
+        ends: Mapping[int, tuple[Key, Key]],
+    ) -> Key:
+        """Key of a quantifier or loop; `ends` marks the two names of the binders in question."""
+        depth = len(names.get(_DEPTH, ())) + 1
+        inner: dict[str, Key] = {**names, _DEPTH: ("",) * depth}
         domains: list[object] = []
-        for binder in expr.binders:
+        for position, binder in enumerate(part.binders):
             domains.append(self._domain(binder.domain, inner))
-            for name in binder.names:
-                inner[name] = f"@{len(inner)}"
-                # A marker per binding keeps the numbers apart when a name is bound again.
-                inner[f"\0{len(inner)}"] = ""
-        parts = tuple(self.key(part, inner) if part else None for part in (expr.where, expr.body))
-        return (expr.op, tuple(domains), parts)
+            for place, name in enumerate(binder.names):
+                marks = ends.get(position)
+                inner[name] = marks[place] if marks else ("bound", depth, position, place)
+        where = self.key(part.where, inner) if part.where else None
+        if isinstance(part, model.ForEach):
+            return ("for", tuple(domains), where, self._block(part.body, inner))
+        body = self.key(part.body, inner) if part.body else None
+        return (part.op, tuple(domains), where, body)
 
     def _domain(self, domain: model.Domain, names: Names) -> Key:
         match domain:
@@ -171,3 +192,51 @@ class Canonical:
                 return ("range", domain.first, domain.last)
             case _:
                 return (domain.kind,)
+
+    # Statements
+
+    def _block(self, body: Sequence[model.Statement], names: Names) -> Key:
+        """Order matters only among writes of one cell: reads come before all writes."""
+        known, keys, cells = dict(names), list[Key](), list[Key]()
+        for statement in body:
+            if isinstance(statement, model.Bind):
+                known[statement.name] = self.key(statement.value, known)
+                continue
+            key = self._statement(statement, known)
+            keys.append(key)
+            cells.append(key[:2] if key[0] == "write" else ("several",))
+        independent = len(set(cells)) == len(cells)
+        return tuple(sorted(keys, key=repr) if independent else keys)
+
+    def _statement(self, statement: model.Statement, names: Names) -> Key:
+        match statement:
+            case model.Assign():
+                cell = self._cell(statement.feature, statement.index, names)
+                return ("write", cell, self.key(statement.value, names))
+            case model.SetEdge():
+                ends = self._sorted([statement.source, statement.target], names)
+                return ("write", ("edge", ends), self.key(statement.value, names))
+            case model.When():
+                return (
+                    "when",
+                    self.key(statement.condition, names),
+                    self._block(statement.then, names),
+                    self._block(statement.otherwise, names),
+                )
+            case model.ForEach():
+                return self._binding(statement, names, {})
+            case model.Bind():
+                return ("bind", self.key(statement.value, names))
+
+
+def _operands(expr: model.Expr, op: str) -> list[model.Expr]:
+    """The operands of nested `*`, `min` or `max`."""
+    waiting: list[model.Expr] = [expr]
+    operands: list[model.Expr] = []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, model.Arithmetic) and part.op == op:
+            waiting += [part.left, part.right]
+        else:
+            operands.append(part)
+    return operands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -25,7 +26,7 @@ class _Block:
     """Statements checked so far, with the scope that the next one sees."""
 
     scope: Scope
-    loop_vars: frozenset[str] | None = None
+    loop: Mapping[str, Binding] | None = None
     statements: list[model.Statement] = field(default_factory=list)
     facts: Facts = NO_FACTS
 
@@ -59,7 +60,7 @@ class UpdateChecker(ExpressionChecker):
                 case _:
                     assert_never(tree)
         if body:
-            self.warn_unused_bindings(Scope(local), body[0].span.file, "local let")
+            self.warn_unused_bindings(Scope(local), "local let")
 
     def _local_let(self, tree: ast.LocalLet, block: _Block) -> Binding:
         typed = self.check_expr(tree.value, block.scope)
@@ -90,36 +91,47 @@ class UpdateChecker(ExpressionChecker):
     def _branch(
         self, body: tuple[ast.Statement, ...], block: _Block, joined: frozenset[tuple[str, str]]
     ) -> _Block:
-        branch = _Block(block.scope.joining(joined), block.loop_vars)
+        branch = _Block(block.scope.joining(joined), block.loop)
         self._statements(body, branch)
         return branch
 
     def _for_each(self, tree: ast.ForEach, block: _Block) -> None:
-        if block.loop_vars is not None:
+        if block.loop is not None:
             self.found.add("GN412", tree.span)
             return
         bound = self.check_binders(tree.binders, block.scope)
         where = self.check_where(tree.where, bound)
-        inner = _Block(bound.scope, frozenset(bound.fresh))
+        before = self.found.error_count
+        inner = _Block(bound.scope, bound.fresh)
         self._statements(tree.body, inner)
-        self.warn_unused_bindings(Scope(bound.fresh), tree.span.file, "variable")
-        loop = model.ForEach.model_construct(
+        self.warn_unused_bindings(Scope(bound.fresh), "variable")
+        loop: model.ForEach = model.ForEach.model_construct(
             span=tree.span,
             binders=tuple(bound.binders),
             where=where.expr if where else None,
             body=tuple(inner.statements),
         )
-        self._require_symmetric_loop(tree, loop)
+        if bound.sound and self.found.error_count == before:
+            self.require_symmetry(tree, loop)
+            self._require_one_writer(tree, loop)
         each = inner.facts.plus(where.facts) if where else inner.facts
-        block.add(loop, each.times(bound.size), bound.facts)
+        block.add(loop, self.repeated(each, bound, tree.span), bound.facts)
 
-    def _require_symmetric_loop(self, tree: ast.ForEach, loop: model.ForEach) -> None:
-        for binder in self.undirected_edge_binders(tree.binders):
-            x, y = (name.text for name in binder.names)
-            compare = self.canonical()
-            symmetric = compare.is_symmetric(x, y, [loop.where])
-            if not symmetric or not compare.statements_symmetric(x, y, loop.body):
-                self.found.add("GN406", tree.span, x=x, y=y)
+    def _require_one_writer(self, tree: ast.ForEach, loop: model.ForEach) -> None:
+        """Undirected, `x, y` and `y, x` are one cell, so both rounds must write the same."""
+        if self.names.graph is None or self.names.graph.directed:
+            return
+        free = [b.names[0] for b in loop.binders if len(b.names) == 1]
+        if len(free) != 2 or not any(map(self._writes_edges, _writes(loop.body))):
+            return
+        x, y = free
+        if not self.canonical().writes_alike(loop, x, y):
+            self.found.add("GN414", tree.span, x=x, y=y)
+
+    def _writes_edges(self, write: model.Assign | model.SetEdge) -> bool:
+        if isinstance(write, model.SetEdge):
+            return True
+        return self.names.features[write.feature].place == "edge"
 
     # Assignments
 
@@ -131,6 +143,8 @@ class UpdateChecker(ExpressionChecker):
         name = target.text if isinstance(target, ast.Name) else target.name.text
         if not self._writable(name, tree, block):
             self.check_expr(tree.value, block.scope)
+            for part in target.indices if isinstance(target, ast.Index) else ():
+                self.check_as(part, block.scope, NODE, "an index")
             return
         index = self._target_index(target, name, block)
         value = self.check_stored(tree.value, block.scope, name)
@@ -148,7 +162,7 @@ class UpdateChecker(ExpressionChecker):
         info = self.names.features.get(name)
         span = tree.target.span
         if info is None:
-            if name in self.names.lost_names:
+            if self.names.is_lost(name):
                 return False
             fix = did_you_mean(name, self.names.features)
             bound = name in block.scope.bound or name in set(self.names.global_names())
@@ -165,24 +179,22 @@ class UpdateChecker(ExpressionChecker):
         trees = target.indices if isinstance(target, ast.Index) else ()
         index = [self.check_as(tree, block.scope, NODE, "an index") for tree in trees]
         wanted = 0 if info.type == "mask_one" else builtins.PLACES[info.place]
-        if info.type == "mask_one" and trees:
-            self.found.add("GN410", target.span, name=name)
-        elif len(index) != wanted:
-            self.found.add(
-                "GN204",
-                target.span,
-                name=name,
-                place=info.place,
-                expected=wanted,
-                found=len(index),
-            )
+        if info.type == "mask_one":
+            if trees:
+                self.found.add("GN410", target.span, name=name)
+        elif not trees and wanted:
+            self.report_missing_index(target.span, name)
+        elif not self.index_ok(target.span, name, len(index)):
+            pass
         elif info.place == "edge" and isinstance(target, ast.Index):
             self.warn_if_unguarded(target, block.scope)
         return index
 
     def _set_edge(self, tree: ast.Assign, target: ast.Call, block: _Block) -> None:
         if target.name.text != "edge":
-            self.found.add("GN413", target.span, name=target.name.text)
+            fix = self._cell_fix(target)
+            self.found.add("GN413", target.span, name=target.name.text, fix=fix)
+            self.check_expr(tree.value, block.scope)
             return
         ends = [self.check_as(arg, block.scope, NODE, "an end of `edge`") for arg in target.args]
         value = self.check_as(tree.value, block.scope, MASK, "the value of `edge(u, v)`")
@@ -198,21 +210,37 @@ class UpdateChecker(ExpressionChecker):
         )
         block.add(statement, value.facts, *(end.facts for end in ends))
 
+    def _cell_fix(self, target: ast.Call) -> str | None:
+        name = target.name.text
+        if name in self.names.features:
+            return f"A feature's cell is written with brackets: `{name}[…] := …`."
+        return None
+
     def _require_own_cell(
         self, tree: ast.Assign, target: ast.Name | ast.Index | ast.Call, block: _Block
     ) -> None:
         """In a parallel loop two rounds must never write one cell."""
-        if block.loop_vars is None:
+        if block.loop is None:
             return
         parts: tuple[ast.Expr, ...] = ()
         if isinstance(target, ast.Index):
             parts = target.indices
         elif isinstance(target, ast.Call):
             parts = target.args
-        plain = frozenset(part.text for part in parts if isinstance(part, ast.Name))
-        missing = sorted(block.loop_vars - plain)
+        plain = {part.text for part in parts if isinstance(part, ast.Name)}
+        own = {name for name in plain if block.scope.bound.get(name) is block.loop.get(name)}
+        missing = sorted(set(block.loop) - own)
         if missing:
             self.found.add("GN405", target.span, missing=", ".join(f"`{m}`" for m in missing))
+
+
+def _writes(body: Sequence[model.Statement]) -> Iterator[model.Assign | model.SetEdge]:
+    for statement in body:
+        if isinstance(statement, model.When):
+            yield from _writes(statement.then)
+            yield from _writes(statement.otherwise)
+        elif isinstance(statement, model.Assign | model.SetEdge):
+            yield statement
 
 
 def phase_scopes(phases: list[ast.Phase]) -> list[Scope]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from gnarl_dsl.diagnostics import Diagnostic
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_MAX_VALUE = 300
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,14 @@ class Wording:
 
 @cache
 def load_wordings() -> dict[str, Wording]:
-    text = files("gnarl_dsl").joinpath("wording.toml").read_text("utf-8")
+    import tomllib  # most runs have nothing to say
+
+    text = Path(__file__).with_name("wording.toml").read_text("utf-8")
     return {code: Wording(**entry) for code, entry in tomllib.loads(text).items()}
 
 
 def title_of(finding: Diagnostic) -> str:
-    return _fill(load_wordings()[finding.code].title, finding)
+    return load_wordings()[finding.code].title
 
 
 def message_of(finding: Diagnostic) -> str:
@@ -42,9 +47,17 @@ def fix_of(finding: Diagnostic) -> str:
 
 
 def _fill(template: str, finding: Diagnostic) -> str:
-    for key, value in finding.values.items():
-        template = template.replace("{" + key + "}", value)
-    return template
+    """Put the values in, in one pass: what a value says is never read as a placeholder."""
+
+    def value_of(match: re.Match[str]) -> str:
+        return shorten(finding.values.get(match[1], match[0]))
+
+    return _PLACEHOLDER.sub(value_of, template)
+
+
+def shorten(text: str) -> str:
+    """A value cut to what fits into a sentence."""
+    return text if len(text) <= _MAX_VALUE else f"{text[:60]}…"
 
 
 def explain(code: str) -> str | None:
@@ -54,5 +67,4 @@ def explain(code: str) -> str | None:
         return None
     kind = "warning" if code.startswith("GN9") else "error"
     example = "\n".join(f"    {line}" for line in wording.example.splitlines())
-    title = wording.title.replace("{sign}", "=")
-    return f"{code} ({kind}): {title}\n\n{wording.explain}\n\nFor example:\n\n{example}\n"
+    return f"{code} ({kind}): {wording.title}\n\n{wording.explain}\n\nFor example:\n\n{example}\n"

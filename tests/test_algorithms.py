@@ -193,6 +193,9 @@ def test_primal_dual_by_hand() -> None:
     star = Graph(False, np.array([[0, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]]) > 0)
     for eps, wanted in ((0.1, [True, False, False, False]), (0.7, [True] * 4)):
         assert run("vertex_cover_primal_dual", star, np.ones(4), eps).tolist() == wanted
+    # A weight too small to be shared among three edges is paid all the same, and ends the search.
+    tiny = np.array([5e-324, 1, 1, 1])
+    assert run("vertex_cover_primal_dual", star, tiny, 0.0).tolist() == [True, False, False, False]
 
 
 @pytest.mark.parametrize(
@@ -262,6 +265,13 @@ def test_estimates_are_unbiased(removal: str) -> None:
         estimates = [run("critical_fraction", graph, removal, seed=k) for k in range(300)]
         error = np.std(estimates) / np.sqrt(300)
         assert np.mean(estimates) == pytest.approx(exact, abs=5 * error + 1e-12)
+
+
+def test_the_orders_of_an_estimate_are_independent() -> None:
+    """On a path of three an order scores 1/3 or 1; six of them divide its variance by six."""
+    path = Graph(False, np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]) > 0)
+    estimates = [run("critical_fraction", path, "random", seed=k) for k in range(1000)]
+    assert np.var(estimates) == pytest.approx((1 / 3) * (2 / 3) * (2 / 3) ** 2 / 6, rel=0.25)
 
 
 @few

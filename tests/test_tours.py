@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from algorithm_cases import random_graph, run
 
-from gnarl_compiler.algorithms import tours
+from gnarl_compiler.algorithms import tours, tours_local
 from gnarl_compiler.algorithms.tours_exact import held_karp, integer_program
 from gnarl_compiler.algorithms.tours_local import chained_lin_kernighan
 from gnarl_compiler.generators import draw_values
@@ -69,6 +69,16 @@ def test_large_tours_with_and_without_the_extra(monkeypatch: pytest.MonkeyPatch)
     ours = run("optimal_tour", graph, distance)
     assert least * (1 - 1e-9) <= mask_length(ours, distance) <= least * 1.02
     assert (ours == run("optimal_tour", graph, distance)).all()
+
+
+def test_a_kick_more_never_lengthens_a_tour(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, distance = distances(5, 60)
+    lengths = []
+    for kicks in range(5):
+        monkeypatch.setattr(tours_local, "KICKS_PER_NODE", kicks)
+        lengths.append(length(chained_lin_kernighan(distance), distance))
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] < lengths[0]
 
 
 def test_large_tours_by_the_extra() -> None:

@@ -40,16 +40,20 @@ def run_command(name: str, command: Callable[[], int]) -> int:
     except Failure as error:
         print(f"{name}: {error}", file=sys.stderr)
         return FAILED
-    except BrokenPipeError:
-        return _closed_pipe()
+    except BrokenPipeError:  # the reader went away (`| head`)
+        _drop_output()
+        return OK
+    except OSError as error:  # a full disk, say
+        _drop_output()
+        print(f"{name}: {error}", file=sys.stderr)
+        return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def _closed_pipe() -> int:
-    """The reader went away (`| head`): end quietly, also at interpreter exit."""
+def _drop_output() -> None:
+    """What is still to be written cannot be; end quietly, also at interpreter exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return OK
 
 
 def parse_params(given: Sequence[str]) -> dict[str, str]:
@@ -77,14 +81,15 @@ def check_argument(spec: str, params: Mapping[str, str], allow_costly: bool = Fa
     """Check what a command was given: `-`, a file, or the name of a shipped spec."""
     if spec == "-":
         return check_text(read_standard_input(), "<stdin>", params, Path(), allow_costly)
-    path = resolve_spec(spec)
     try:
-        return check_file(path, params, allow_costly)
+        return check_file(resolve_spec(spec), params, allow_costly)
     except OSError as error:
-        raise UsageError(f"{spec}: {error.strerror or error}") from error
+        raise UsageError(f"{spec[:80]}: {error.strerror or error}") from error
 
 
 def read_standard_input() -> str:
+    if sys.stdin is None:
+        raise UsageError("standard input is closed; expected a spec, such as < specs/bfs.gnarl")
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
@@ -95,7 +100,7 @@ def resolve_spec(spec: str) -> Path:
     """A path to read, or a UsageError that says what is there instead."""
     path = Path(spec)
     if path.is_dir():
-        raise UsageError(f"{spec} is a folder; expected a .gnarl file, such as {spec}/*.gnarl")
+        raise UsageError(f"{path} is a folder; expected a .gnarl file, such as {path}/*.gnarl")
     if path.exists():
         return path
     shipped = find_spec(spec) if spec.isidentifier() else None
@@ -108,4 +113,6 @@ def _suggest_file(path: Path) -> str:
     beside = [str(p) for p in path.parent.glob("*.gnarl")] if path.parent.is_dir() else []
     names = {Path(p).name: p for p in beside} | {p.stem: p.stem for p in shipped_specs()}
     close = nearest(path.name, names)
-    return f"\nDid you mean {names[close]}?" if close else ""
+    if close is None:
+        return "\nExpected a .gnarl file or the name of a shipped spec, such as bfs."
+    return f"\nDid you mean {names[close]}?"

@@ -99,9 +99,11 @@ class Evaluator:
     # Features
 
     def stored(self, name: str) -> Array:
-        """The values of an input, state or oracle feature."""
+        """All values of a feature; a derived one is computed from the current state."""
         feature = self.problem.feature(name)
         episode = self.state.episode
+        if feature.stage == "derived":
+            return self.filled(feature)
         if feature.stage == "state":
             return self.state.features[name]
         if feature.stage == "input":
@@ -126,6 +128,8 @@ class Evaluator:
         """The values of a feature that has a formula, cell by cell."""
         assert feature.initial is not None
         dtype = {"scalar": np.float64, "mask": np.bool_}.get(feature.type, np.int64)
+        if feature.type == "categorical":
+            dtype = np.float64  # out-of-range values must survive until they are reported
         if feature.type == "mask_one" or feature.place == "graph":
             return np.asarray(self.value(feature.initial, {}), dtype)
         shape = (self.n,) if feature.place == "node" else (self.n, self.n)
@@ -151,12 +155,12 @@ class Evaluator:
         feature = self.problem.feature(name)
         if feature.place == "edge" and not self.has_edge(*index):
             return False if feature.type == "mask" else 0.0
+        if feature.type == "mask_one":
+            return int(self.stored(name)[()]) == index[0]
         if feature.stage == "derived":
             assert feature.initial is not None
             return self.value(feature.initial, dict(zip(feature.vars, index, strict=False)))
         stored = self.stored(name)
-        if feature.type == "mask_one":
-            return bool(int(stored[()]) == index[0])
         return stored[index].item()  # type: ignore[no-any-return]
 
     # The graph
@@ -276,10 +280,9 @@ class Evaluator:
             case "forall":
                 return all(self.truth(body, inner) for inner in chosen)
             case "sum":
-                total = 0.0
-                for inner in chosen:
-                    total = evaluate_arithmetic("+", total, self.number(body, inner))
-                return total
+                total = sum((self.number(body, inner) for inner in chosen), 0.0)
+                # inf and -inf among the summands: no value, whatever their order.
+                return 0.0 if math.isnan(total) else total
             case "min":
                 return min((self.number(body, inner) for inner in chosen), default=math.inf)
             case "max":

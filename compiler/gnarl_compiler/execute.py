@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.evaluate import Bindings, Evaluator
 from gnarl_compiler.instance import Array
-from gnarl_compiler.state import Change, SpecRunError, State, Value
+from gnarl_compiler.state import Change, SpecRunError, State, Value, unfit
 from gnarl_dsl import model
 from gnarl_dsl.source import Span
 
@@ -115,13 +114,9 @@ class Executor:
 
     def verify(self, feature: model.Feature, write: Write) -> None:
         """What a feature can never hold, and where it has no cell."""
-        value = write.value
-        if feature.type == "scalar" and math.isinf(float(value or 0.0)):
-            what = f"`{feature.name}` would become infinite, which a policy cannot read"
-            raise SpecRunError(self.problem, write.span, what)
-        if feature.type == "categorical" and not 0 <= int(value or 0) < feature.categories:
-            what = f"`{feature.name}` would become {value}, outside 0..{feature.categories - 1}"
-            raise SpecRunError(self.problem, write.span, what)
+        what = unfit(feature, float(write.value or 0.0))
+        if what:
+            raise SpecRunError(self.problem, write.span, f"`{feature.name}` would become {what}")
         if feature.place == "edge" and not self.adjacency[write.index]:
             u, v = write.index
             what = f"`{feature.name}` has no cell between {u} and {v}: they are not joined"

@@ -13,6 +13,7 @@ from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Array, Instance
 from gnarl_compiler.interpret import Interpreter
 from gnarl_compiler.streams import stream
+from gnarl_dsl.instance_sets import WHOLE_ARGUMENTS
 from gnarl_dsl.model import Draw, InstanceSet, Problem, Split
 
 ATTEMPTS = 1000
@@ -114,6 +115,8 @@ def _draw(
 def _draw_argument(arg: Draw, rng: np.random.Generator) -> float:
     if arg.kind == "between":
         low, high = arg.values
+        if arg.name in WHOLE_ARGUMENTS:
+            return float(rng.integers(int(low), int(high) + 1))
         return float(rng.uniform(low, high))
     return float(arg.values[int(rng.integers(len(arg.values)))])
 

@@ -16,7 +16,15 @@ from gnarl_compiler.evaluate import Bindings, Evaluator
 from gnarl_compiler.execute import Executor
 from gnarl_compiler.instance import Array, Instance
 from gnarl_compiler.numbers import SNAP, nearly_equal
-from gnarl_compiler.state import Change, Ending, Episode, IllegalPick, SpecRunError, State
+from gnarl_compiler.state import (
+    Change,
+    Ending,
+    Episode,
+    IllegalPick,
+    SpecRunError,
+    State,
+    unfit,
+)
 from gnarl_dsl import model
 from gnarl_dsl.arithmetic import evaluate_arithmetic
 from gnarl_dsl.model import Problem
@@ -62,12 +70,15 @@ class Interpreter:
     def initial_features(self, state: State) -> dict[str, Array]:
         read = Evaluator(state)
         own = [feature for feature in self.problem.features if feature.stage == "state"]
-        values = {feature.name: read.filled(feature) for feature in own}
-        for feature in own:
-            if feature.type == "scalar" and np.isinf(values[feature.name]).any():
-                what = f"`{feature.name}` starts infinite, which a policy cannot read"
-                raise SpecRunError(self.problem, feature.span, what)
-        return values
+        return {feature.name: self.fitting(feature, read.filled(feature)) for feature in own}
+
+    def fitting(self, feature: model.Feature, values: Array) -> Array:
+        """The values of an observed feature, unless a policy could not read them."""
+        for value in np.ravel(values):
+            what = unfit(feature, float(value))
+            if what:
+                raise SpecRunError(self.problem, feature.span, f"`{feature.name}` is {what}")
+        return values.astype(np.int64) if feature.type == "categorical" else values
 
     def step(self, state: State, node: int) -> Transition:
         """Apply a legal pick; IllegalPick if it is none."""
@@ -179,12 +190,7 @@ class Interpreter:
         """Every observed feature by name, derived ones computed now."""
         read = Evaluator(state)
         observed = [feature for feature in self.problem.features if feature.observed]
-        return {
-            feature.name: (
-                read.filled(feature) if feature.stage == "derived" else read.stored(feature.name)
-            )
-            for feature in observed
-        }
+        return {f.name: self.fitting(f, read.stored(f.name)) for f in observed}
 
     # Experts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.instance import Array, Instance
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.source import Span
 
 Ending = Literal["terminated", "truncated"]
@@ -71,6 +72,22 @@ class SpecRunError(Exception):
         text = problem.text_of(span)
         super().__init__(f"{name}:{self.line}: {what}\n  {self.line} | {text}")
 
+    @classmethod
+    def at_line(cls, problem: Problem, line: int, what: str) -> SpecRunError:
+        """The same for a line of the spec's own file."""
+        lines = problem.sources[0].text.splitlines(keepends=True)
+        start = sum(len(text) for text in lines[: line - 1])
+        return cls(problem, Span(start, start + len(lines[line - 1].rstrip())), what)
+
 
 class IllegalPick(Exception):
     """A pick that the mask forbids."""
+
+
+def unfit(feature: Feature, value: float) -> str:
+    """What keeps a value out of an observed feature, in words; nothing if it fits."""
+    if feature.type == "scalar" and math.isinf(value):
+        return "infinite, which a policy cannot read"
+    if feature.type == "categorical" and not 0 <= value < feature.categories:
+        return f"{value:g}, outside 0..{feature.categories - 1}"
+    return ""

@@ -128,7 +128,8 @@ def describe_instance(problem: Problem, instance: Instance) -> list[str]:
     edges = [(int(u), int(v)) for u, v in graph.edges()]
     shown = " ".join(f"{u}{joint}{v}" for u, v in edges[:40])
     more = f" … ({len(edges) - 40} more)" if len(edges) > 40 else ""
-    lines = [f"{graph.n} nodes, {graph.m} edges: {shown}{more}"]
+    nodes = f"{graph.n} node{'s' * (graph.n != 1)}"
+    lines = [f"{nodes}, {graph.m} edge{'s' * (graph.m != 1)}: {shown}{more}"]
     for name, values in instance.inputs.items():
         lines.append(f"{name} = {_input_text(problem.feature(name), values, edges, joint)}")
     return lines

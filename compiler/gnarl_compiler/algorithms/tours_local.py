@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.streams import stream
 
-NEIGHBOURS = 6
+NEIGHBOURS = 10
 BREADTH = (3, 2, 1, 1, 1)  # alternatives tried at each depth of a step
 KICKS_PER_NODE = 20
 KICK_REACH = 30
@@ -25,13 +25,10 @@ def chained_lin_kernighan(distance: NDArray[np.float64]) -> NDArray[np.intp]:
     n = len(distance)
     search = _Search(distance)
     search.repair(range(n))
-    rng = stream(0, "chained_lin_kernighan", n)
-    kicks = KICKS_PER_NODE * n
-    starts = rng.integers(n, size=kicks).tolist()
     reach = min(KICK_REACH, (n - 2) // 2)
-    for start, (first, second) in zip(
-        starts, rng.integers(1, reach + 1, size=(kicks, 2)).tolist(), strict=True
-    ):
+    kicks = stream(0, "chained_lin_kernighan", n).random((KICKS_PER_NODE * n, 3))
+    for start, *lengths in (kicks * (n, reach, reach)).astype(int).tolist():
+        first, second = (1 + length for length in lengths)
         search.flips.clear()
         gain, ends = search.swap_segments(start, first, second)
         if gain + search.repair(ends) < 0:

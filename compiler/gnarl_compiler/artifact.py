@@ -1,0 +1,105 @@
+"""Module text in, importable module out: written once under a name that carries its hash.
+
+Numba keeps machine code beside the file it came from and does not notice changes in files
+that file imports, so the name covers the text, the helpers and the versions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gnarl_compiler import support
+from gnarl_compiler.emit import emit_module
+from gnarl_compiler.lower import lower_problem
+from gnarl_compiler.passes import EVERYTHING, Mode, hoist_inputs, prune
+from gnarl_dsl.model import Problem
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """Generated code and where it lives."""
+
+    text: str
+    path: Path
+    module: ModuleType
+
+    def arguments(self, kernel: str) -> tuple[str, ...]:
+        """The arrays a kernel takes, in order, after its own parameters."""
+        return tuple(self.module.ARGUMENTS[kernel])
+
+    def kernel(self, name: str) -> Any:
+        return getattr(self.module, name)
+
+    def has(self, kernel: str) -> bool:
+        return kernel in self.module.ARGUMENTS
+
+
+def cache_folder() -> Path:
+    """`$GNARL_CACHE`, or `gnarl` in the user's cache folder."""
+    own = os.environ.get("GNARL_CACHE")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(own) if own else base / "gnarl"
+
+
+@cache
+def toolchain_hash() -> str:
+    """What besides the module's text decides the machine code."""
+    import numba
+    import numpy
+
+    helpers = Path(support.__file__).read_bytes()
+    versions = f"{sys.version}|{platform.machine()}|{numba.__version__}|{numpy.__version__}"
+    return hashlib.blake2b(helpers + versions.encode(), digest_size=8).hexdigest()
+
+
+def generate_code(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING) -> str:
+    """The module text of a problem: lower, prune, hoist, emit."""
+    program = prune(lower_problem(problem, reward), mode)
+    return emit_module(hoist_inputs(program, problem), problem)
+
+
+def compile_problem(
+    problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING, folder: Path | None = None
+) -> Artifact:
+    """Generate, write if new, and import the kernels of a problem."""
+    text = generate_code(problem, reward, mode)
+    key = hashlib.blake2b((text + toolchain_hash()).encode(), digest_size=8).hexdigest()
+    path = write_module(text, folder or cache_folder(), f"gnarl_{problem.name}_{key}")
+    return Artifact(text, path, import_module(path))
+
+
+def write_module(text: str, folder: Path, name: str) -> Path:
+    """Write the file unless it is there already with the same text; never half of it."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / f"{name}.py"
+    if path.is_file() and path.read_text("utf-8") == text:
+        return path
+    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(temporary, path)
+    return path
+
+
+def import_module(path: Path) -> ModuleType:
+    """The module in a file, imported once per process under its own unique name."""
+    name = path.stem
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot import {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

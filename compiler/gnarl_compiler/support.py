@@ -1,0 +1,296 @@
+"""Helpers that generated kernels call: arithmetic, graph look-ups, compiled algorithms.
+
+Every function here is plain Python that Numba compiles; run uncompiled they are the same.
+The batched twins of registered algorithms are tested equal to the reference ones.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+INF = math.inf
+RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
+ILLEGAL, DEAD_END = -1, -2
+
+if os.environ.get("GNARL_JIT") == "off":  # for debugging and for tests of many small specs
+
+    def njit(function: Any) -> Any:
+        return function
+
+else:
+    import numba
+
+    njit = numba.njit(cache=True, nogil=True)
+
+
+@njit
+def plus(a, b):  # type: ignore[no-untyped-def]
+    value = a + b
+    return 0.0 if value != value else value
+
+
+@njit
+def minus(a, b):  # type: ignore[no-untyped-def]
+    value = a - b
+    return 0.0 if value != value else value
+
+
+@njit
+def times(a, b):  # type: ignore[no-untyped-def]
+    value = a * b
+    return 0.0 if value != value else value
+
+
+@njit
+def divide(a, b):  # type: ignore[no-untyped-def]
+    if b == 0.0:
+        return 0.0
+    value = a / b
+    return 0.0 if value != value else value
+
+
+@njit
+def nearly(a, b):  # type: ignore[no-untyped-def]
+    """`~=`: see numbers.nearly_equal."""
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    gap = abs(a - b)
+    return gap <= 1e-6 * max(abs(a), abs(b)) or gap <= 1e-12
+
+
+@njit
+def ceiling(a):  # type: ignore[no-untyped-def]
+    if math.isinf(a):
+        return a
+    near = float(np.rint(a))
+    return near if abs(a - near) <= 1e-9 else float(math.ceil(a))
+
+
+@njit
+def flooring(a):  # type: ignore[no-untyped-def]
+    if math.isinf(a):
+        return a
+    near = float(np.rint(a))
+    return near if abs(a - near) <= 1e-9 else float(math.floor(a))
+
+
+# The graph
+
+
+@njit
+def joined(adjacency, b, u, v):  # type: ignore[no-untyped-def]
+    return (adjacency[b, u, v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != np.uint64(0)
+
+
+@njit
+def out_degree(adjacency, b, u):  # type: ignore[no-untyped-def]
+    total = 0
+    for w in range(adjacency.shape[2]):
+        bits = adjacency[b, u, w]
+        while bits != np.uint64(0):
+            bits &= bits - np.uint64(1)
+            total += 1
+    return total
+
+
+@njit
+def edge_number(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
+    e = edge_id[b, u, v]
+    return float(values[b, e]) if e >= 0 else 0.0
+
+
+@njit
+def edge_truth(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
+    e = edge_id[b, u, v]
+    return bool(values[b, e]) if e >= 0 else False
+
+
+@njit
+def edge_category(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
+    e = edge_id[b, u, v]
+    return int(values[b, e]) if e >= 0 else 0
+
+
+@njit
+def set_arc(b, u, v, present, n, rowptr, src, adjacency):  # type: ignore[no-untyped-def]
+    """Add or remove the arc u -> v: its adjacency bit and its place in the rows of v."""
+    bit = np.uint64(1) << np.uint64(v & 63)
+    if present:
+        adjacency[b, u, v >> 6] |= bit
+    else:
+        adjacency[b, u, v >> 6] &= ~bit
+    end = rowptr[b, n[b]]
+    place = rowptr[b, v]
+    while place < rowptr[b, v + 1] and src[b, place] < u:
+        place += 1
+    if present:
+        for k in range(end, place, -1):
+            src[b, k] = src[b, k - 1]
+        src[b, place] = u
+        change = 1
+    else:
+        for k in range(place, end - 1):
+            src[b, k] = src[b, k + 1]
+        src[b, end - 1] = 0
+        change = -1
+    for w in range(v + 1, rowptr.shape[1]):
+        rowptr[b, w] += change
+
+
+@njit
+def set_edge(b, u, v, present, directed, n, m, rowptr, src, adjacency):  # type: ignore[no-untyped-def]
+    """Add or remove an edge; nothing happens if it is there, or gone, already."""
+    if joined(adjacency, b, u, v) == present:
+        return
+    set_arc(b, u, v, present, n, rowptr, src, adjacency)
+    if not directed:
+        set_arc(b, v, u, present, n, rowptr, src, adjacency)
+    m[b] += 1 if present else -1
+
+
+# Registered algorithms
+
+
+@njit
+def mix64(x):  # type: ignore[no-untyped-def]
+    z = np.uint64(x)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit
+def find_root(parent, x):  # type: ignore[no-untyped-def]
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@njit
+def critical_fraction(b, targeted, n, rowptr, src, tags):  # type: ignore[no-untyped-def]
+    """Twin of algorithms.robustness.critical_fraction: nodes return last to first."""
+    nodes = n[b]
+    key = np.empty(nodes, np.uint64)
+    order = np.empty(nodes, np.int64)
+    parent = np.empty(nodes, np.int64)
+    present = np.empty(nodes, np.bool_)
+    total = 0
+    for k in range(2 * nodes):
+        salt = mix64(np.uint64(k))
+        for x in range(nodes):
+            key[x] = mix64(tags[b, x] ^ salt)
+        fill_order(b, targeted, nodes, key, order, rowptr)
+        for x in range(nodes):
+            parent[x] = x
+            present[x] = False
+        components = 0
+        apart_at = nodes
+        for removed in range(nodes - 1, -1, -1):
+            x = order[removed]
+            present[x] = True
+            components += 1
+            for arc in range(rowptr[b, x], rowptr[b, x + 1]):
+                y = src[b, arc]
+                if present[y]:
+                    one, other = find_root(parent, x), find_root(parent, y)
+                    if one != other:
+                        parent[one] = other
+                        components -= 1
+            if components > 1:
+                apart_at = removed
+        total += apart_at
+    return total / (2 * nodes * nodes) if nodes > 0 else 0.0
+
+
+@njit
+def fill_order(b, targeted, nodes, key, order, rowptr):  # type: ignore[no-untyped-def]
+    """Insertion sort by falling degree (if targeted) and then by key: short and stable."""
+    for i in range(nodes):
+        j = i
+        while j > 0:
+            before = order[j - 1]
+            less = key[i] < key[before]
+            if targeted:
+                mine = rowptr[b, i + 1] - rowptr[b, i]
+                theirs = rowptr[b, before + 1] - rowptr[b, before]
+                if mine != theirs:
+                    less = mine > theirs
+            if not less:
+                break
+            order[j] = before
+            j -= 1
+        order[j] = i
+
+
+@njit
+def is_dfs_forest(b, pred, n, adjacency):  # type: ignore[no-untyped-def]
+    """Twin of algorithms.forests.is_dfs_forest."""
+    nodes = n[b]
+    depth = np.zeros(nodes, np.int64)
+    for x in range(nodes):
+        parent = pred[b, x]
+        if parent != x and not joined(adjacency, b, parent, x):
+            return False
+        y, steps = x, 0
+        while pred[b, y] != y:
+            y = pred[b, y]
+            steps += 1
+            if steps > nodes:
+                return False
+        depth[x] = steps
+    siblings = np.zeros((nodes, nodes), np.bool_)
+    for u in range(nodes):
+        for v in range(nodes):
+            if joined(adjacency, b, u, v):
+                mark_siblings(b, pred, depth, u, v, siblings)
+    return is_acyclic(siblings)
+
+
+@njit
+def mark_siblings(b, pred, depth, u, v, siblings):  # type: ignore[no-untyped-def]
+    """An edge between unrelated nodes orders the sibling subtrees that they hang from."""
+    x, y = u, v
+    while depth[x] > depth[y]:
+        x = pred[b, x]
+    while depth[y] > depth[x]:
+        y = pred[b, y]
+    if x == y:
+        return
+    while pred[b, x] != pred[b, y] and depth[x] > 0:
+        x, y = pred[b, x], pred[b, y]
+    siblings[x, y] = True
+
+
+@njit
+def is_acyclic(arcs):  # type: ignore[no-untyped-def]
+    """Peel nodes without incoming arcs; a cycle is what cannot be peeled."""
+    nodes = len(arcs)
+    incoming = np.zeros(nodes, np.int64)
+    for u in range(nodes):
+        for v in range(nodes):
+            if arcs[u, v]:
+                incoming[v] += 1
+    waiting = np.empty(nodes, np.int64)
+    count = 0
+    for v in range(nodes):
+        if incoming[v] == 0:
+            waiting[count] = v
+            count += 1
+    done = 0
+    while done < count:
+        u = waiting[done]
+        done += 1
+        for v in range(nodes):
+            if arcs[u, v]:
+                incoming[v] -= 1
+                if incoming[v] == 0:
+                    waiting[count] = v
+                    count += 1
+    return count == nodes

@@ -1,0 +1,158 @@
+"""A problem goes in, the columns that a network reads come out: names, order and meaning.
+
+Only the problem decides which columns exist, never an instance, a size or a batch, so that
+one set of weights fits every graph. Oracles have no column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gnarl_dsl.model import Feature, Problem
+
+
+@dataclass(frozen=True)
+class ValueColumn:
+    """A feature's value; with a category, whether the value is that category.
+
+    `against`: a message u -> v reads the feature at (v, u) instead of (u, v).
+    """
+
+    name: str
+    feature: str
+    category: int | None = None
+    against: bool = False
+
+
+@dataclass(frozen=True)
+class MarkColumn:
+    """Whether a node is the one that a mask_one or a pointer of the graph names."""
+
+    name: str
+    feature: str
+
+
+@dataclass(frozen=True)
+class LastColumn:
+    """Whether a node is the latest pick of a phase: the paper's psi."""
+
+    name: str
+    phase: int
+
+
+@dataclass(frozen=True)
+class PhaseColumn:
+    """Whether a phase is the current one: the paper's p."""
+
+    name: str
+    phase: int
+
+
+@dataclass(frozen=True)
+class SelfColumn:
+    """Whether a message goes from a node to itself."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class EdgeColumn:
+    """Whether a message u -> v runs along an edge (u, v), or `against` an edge (v, u)."""
+
+    name: str
+    against: bool = False
+
+
+@dataclass(frozen=True)
+class PointerColumn:
+    """Whether a message u -> v comes from pointer[v]; `against`: it goes to pointer[u]."""
+
+    name: str
+    feature: str
+    against: bool = False
+
+
+NodeColumn = ValueColumn | MarkColumn | LastColumn
+MessageColumn = ValueColumn | SelfColumn | EdgeColumn | PointerColumn
+GraphColumn = ValueColumn | PhaseColumn
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What the network reads, in order: per node, per message and per graph."""
+
+    node: tuple[NodeColumn, ...]  # (F,)
+    edge: tuple[MessageColumn, ...]  # (K,)
+    graph: tuple[GraphColumn, ...]  # (H,)
+    pointers: tuple[str, ...]  # node pointers, which add messages
+    all_pairs: bool  # pair features make messages run between all pairs
+
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """The names of the columns by location."""
+        places = {"node": self.node, "edge": self.edge, "graph": self.graph}
+        return {place: tuple(column.name for column in places[place]) for place in places}
+
+
+def signature_of(problem: Problem) -> Signature:
+    """The columns of a problem."""
+    observed = [feature for feature in problem.features if feature.observed]
+    pointers = [f.name for f in observed if f.type == "pointer" and f.place == "node"]
+    return Signature(
+        node=tuple(_node_columns(problem, observed)),
+        edge=tuple(_message_columns(problem, observed)),
+        graph=tuple(_graph_columns(problem, observed)),
+        pointers=tuple(pointers),
+        all_pairs=any(feature.place == "pair" for feature in observed),
+    )
+
+
+def _node_columns(problem: Problem, observed: list[Feature]) -> Iterator[NodeColumn]:
+    for feature in observed:
+        if _marks_a_node(feature):
+            yield MarkColumn(feature.name, feature.name)
+        elif feature.place == "node" and feature.type != "pointer":
+            yield from _value_columns(feature)
+    for position, phase in enumerate(problem.phases):
+        yield LastColumn(f"last({phase.name})", position)
+
+
+def _marks_a_node(feature: Feature) -> bool:
+    return feature.type == "mask_one" or (feature.type == "pointer" and feature.place == "graph")
+
+
+def _graph_columns(problem: Problem, observed: list[Feature]) -> Iterator[GraphColumn]:
+    for feature in observed:
+        if feature.place == "graph" and feature.type != "pointer":
+            yield from _value_columns(feature)
+    for position, phase in enumerate(problem.phases):
+        yield PhaseColumn(f"phase={phase.name}", position)
+
+
+def _message_columns(problem: Problem, observed: list[Feature]) -> Iterator[MessageColumn]:
+    directed = problem.graph.directed
+    yield SelfColumn("self")
+    yield EdgeColumn("edge(src, dst)")
+    if directed:
+        yield EdgeColumn("edge(dst, src)", against=True)
+    for feature in observed:
+        if feature.type == "pointer" and feature.place == "node":
+            yield PointerColumn(f"src == {feature.name}[dst]", feature.name)
+            yield PointerColumn(f"dst == {feature.name}[src]", feature.name, against=True)
+        elif feature.place in ("edge", "pair"):
+            yield from _value_columns(feature, "[src, dst]")
+            if directed or feature.place == "pair":
+                yield from _value_columns(feature, "[dst, src]", against=True)
+
+
+def _value_columns(
+    feature: Feature, where: str = "", against: bool = False
+) -> Iterator[ValueColumn]:
+    """One column for a number or a mask, one per category for a category."""
+    name = feature.name + where
+    if feature.type != "categorical":
+        yield ValueColumn(name, feature.name, against=against)
+        return
+    for category in range(feature.categories):
+        choice = feature.choices[category] if feature.choices else str(category)
+        yield ValueColumn(f"{name}={choice}", feature.name, category, against)
