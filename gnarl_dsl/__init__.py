@@ -1,7 +1,9 @@
 """GNARL: a declarative language for graph decision problems.
 
-import gnarl_dsl as gnarl
-problem = gnarl.load("specs/bfs.gnarl")
+>>> import gnarl_dsl as gnarl
+>>> problem = gnarl.load("bfs")                      # or the path of a .gnarl file
+>>> env = gnarl.make(problem, nodes=16)              # a gymnasium.Env
+>>> envs = gnarl.make_vec(problem, num_envs=1024, nodes=16)   # a gymnasium.vector.VectorEnv
 """
 
 from __future__ import annotations
@@ -12,9 +14,19 @@ if TYPE_CHECKING:
     from gnarl_dsl.diagnostics import Diagnostic, InternalError, SpecError
     from gnarl_dsl.loading import load, loads
     from gnarl_dsl.model import Problem
+    from gnarl_runtime.making import make, make_vec
 
 __version__ = "0.1.0"
-__all__ = ["Diagnostic", "InternalError", "Problem", "SpecError", "load", "loads"]
+__all__ = [
+    "Diagnostic",
+    "InternalError",
+    "Problem",
+    "SpecError",
+    "load",
+    "loads",
+    "make",
+    "make_vec",
+]
 
 _HOMES = {
     "Diagnostic": "gnarl_dsl.diagnostics",
@@ -23,6 +35,8 @@ _HOMES = {
     "Problem": "gnarl_dsl.model",
     "load": "gnarl_dsl.loading",
     "loads": "gnarl_dsl.loading",
+    "make": "gnarl_runtime.making",
+    "make_vec": "gnarl_runtime.making",
 }
 
 

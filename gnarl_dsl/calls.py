@@ -9,11 +9,12 @@ from gnarl_dsl import ast, builtins, cost, model
 from gnarl_dsl.arithmetic import evaluate_arithmetic
 from gnarl_dsl.base import BaseChecker
 from gnarl_dsl.builtins import ArgKind, FunctionSignature
+from gnarl_dsl.declare import FOREIGN_TYPES
 from gnarl_dsl.environment import Binding, LetInfo, Scope
 from gnarl_dsl.facts import Facts, Typed, Witness
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Span
-from gnarl_dsl.types import MASK, NODE, SCALAR, WHOLE, Type
+from gnarl_dsl.types import MASK, NODE, POISON, SCALAR, WHOLE, Type
 
 if TYPE_CHECKING:
     from gnarl_dsl.model import Expr
@@ -137,27 +138,30 @@ class CallChecker(BaseChecker):
             return None
         tree = self.names.lets[name]
         params = tuple(self._let_param(param) for param in tree.params)
-        self.forbid_same_names([param.name for param in tree.params], "parameter ")
+        sound = all(param is not None for param in params)
+        self.forbid_same_names([param.name for param in tree.params], "parameter")
         scope = Scope()
         for param, declared in zip(params, tree.params, strict=True):
-            self.warn_shadow(declared.name, scope)
-            scope = scope.bind(param.name, Binding(Type(param.type), declared.span))
+            self.warn_shadow(declared.name, Scope())
+            kind = Type(param.type) if param else POISON
+            scope = scope.bind(declared.name.text, Binding(kind, declared.name.span))
         body = self.check_expr(tree.body, scope)
         self.leave(f"let {name}")
         self.warn_unused_bindings(scope, "parameter")
-        self.let_infos[name] = LetInfo(params, body)
+        known = tuple(param for param in params if param is not None)
+        self.let_infos[name] = LetInfo(known, body) if sound else None
         return self.let_infos[name]
 
-    def _let_param(self, param: ast.LetParam) -> model.LetParam:
+    def _let_param(self, param: ast.LetParam) -> model.LetParam | None:
         word = param.type.text if param.type else "node"
-        if word not in builtins.LET_TYPES:
-            span = param.type.span if param.type else param.span
-            fix = did_you_mean(word, builtins.LET_TYPES)
-            expected = ", ".join(builtins.LET_TYPES)
-            self.found.add("GN106", span, name=word, expected=expected, fix=fix)
-            word = "node"
-        kind = builtins.LET_TYPES[word]
-        return model.LetParam.model_construct(name=param.name.text, type=kind)
+        if word in builtins.LET_TYPES:
+            kind = builtins.LET_TYPES[word]
+            return model.LetParam.model_construct(name=param.name.text, type=kind)
+        span = param.type.span if param.type else param.span
+        fix = did_you_mean(word, builtins.LET_TYPES) or FOREIGN_TYPES.get(word)
+        expected = ", ".join(builtins.LET_TYPES)
+        self.found.add("GN106", span, name=word, expected=expected, fix=fix)
+        return None
 
     # The graph
 

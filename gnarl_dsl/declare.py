@@ -12,6 +12,7 @@ from gnarl_dsl.environment import Declarations, FeatureInfo
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Span
 
+MAX_NUMBER = 1e30
 MAX_PHASES = MAX_PARAMETERS = 16
 _SINGLE = (ast.GraphDecl, ast.Horizon, ast.Limit, ast.Terminate, ast.Valid, ast.Correct)
 
@@ -70,7 +71,7 @@ class Declarer:
         if name.text in RESERVED:
             self.found.add("GN115", name.span, name=name.text, what=what)
             return False
-        return self._first(name.text, name, "")
+        return self._first(name.text, name, "name")
 
     def _first(self, key: str, name: ast.Ident, kind: str) -> bool:
         if key in self._declared:
@@ -88,15 +89,15 @@ class Declarer:
             self.names.lost_blocks |= {"phase"}
             self._poison_name(variable.text)
             return False
-        fresh = self._first(f"phase {phase.name.text}", phase.name, "phase ")
+        fresh = self._first(f"phase {phase.name.text}", phase.name, "phase")
         if variable.text in RESERVED:
             self.found.add("GN115", variable.span, name=variable.text, what="phase variable")
-        self._first(f"variable {variable.text}", variable, "phase variable ")
+        self._first(f"variable {variable.text}", variable, "phase variable")
         return fresh
 
     def named(self, kind: str, name: ast.Ident) -> bool:
         """Whether a reward, metric, expert or instance set is the first of its name."""
-        return self._first(f"{kind} {name.text}", name, f"{kind} ")
+        return self._first(f"{kind} {name.text}", name, kind)
 
     def _report_repeated_clauses(self) -> None:
         seen: dict[type, Span] = {}
@@ -119,6 +120,7 @@ class Declarer:
         for word in tree.attributes:
             if word.text not in builtins.GRAPH_WORDS:
                 fix = did_you_mean(word.text, builtins.GRAPH_WORDS)
+                fix = fix or _FOREIGN_GRAPHS.get(word.text)
                 expected = ", ".join(builtins.GRAPH_WORDS)
                 self.found.add("GN111", word.span, name=word.text, expected=expected, fix=fix)
         if ("directed" in words) == ("undirected" in words):
@@ -144,6 +146,7 @@ class Declarer:
         choices = tuple(choice.text for choice in tree.choices)
         default = self._param_default(tree, choices)
         if default is None:
+            self._poison_name(name)
             return
         value = default
         if name in overrides:
@@ -158,15 +161,28 @@ class Declarer:
         if choices:
             if isinstance(default, ast.Name) and default.text in choices:
                 return default.text
-            self.found.add("GN113", default.span, name=tree.name.text, expected=" | ".join(choices))
-            return None
+            given = default.text if isinstance(default, ast.Name) else ""
+            self._bad_default(tree, f"one of {' | '.join(choices)}", did_you_mean(given, choices))
+            return choices[0]
         sign = 1.0
         if isinstance(default, ast.Unary) and default.op == "-":
             sign, default = -1.0, default.operand
-        if isinstance(default, ast.Number) and abs(default.value) < 1e30:
-            return sign * default.value
-        self.found.add("GN113", tree.default.span, name=tree.name.text, expected="a number")
+        if isinstance(default, ast.Number):
+            if abs(default.value) <= MAX_NUMBER:
+                return sign * default.value
+            self.found.add("GN020", tree.default.span, limit=f"{MAX_NUMBER:g}")
+            return None
+        if isinstance(default, ast.Name):
+            word = default.text
+            fix = f"For a choice of words, list them: `param {tree.name.text} : {word} | … = {word}`."
+        else:
+            fix = "Name a formula with `let`; a param is a plain number."
+        self._bad_default(tree, "a number", fix)
         return None
+
+    def _bad_default(self, tree: ast.Param, expected: str, fix: str | None) -> None:
+        span = tree.default.span
+        self.found.add("GN113", span, name=tree.name.text, expected=expected, fix=fix)
 
     def _override(
         self, tree: ast.Param, choices: tuple[str, ...], given: str, default: float | str
@@ -178,7 +194,7 @@ class Declarer:
                 value = float(given)
             except ValueError:
                 value = float("nan")
-            if abs(value) < 1e30:
+            if abs(value) <= MAX_NUMBER:
                 return value
         self.found.add(
             "GN114",
@@ -186,6 +202,7 @@ class Declarer:
             name=tree.name.text,
             given=given[:60],
             expected=" | ".join(choices) or "a number",
+            default=default if choices else f"{default:g}",
             fix=did_you_mean(given, choices),
         )
         return default
@@ -207,7 +224,7 @@ class Declarer:
     def _feature(self, tree: ast.Feature) -> None:
         if not self._fresh(tree.name, "feature"):
             return
-        if len(tree.columns) != 3:
+        if len(tree.columns) != 3 or self._in_wrong_order(tree):
             found = " ".join(column.name.text for column in tree.columns) or "nothing"
             fix = self._columns_fix(tree)
             self.found.add("GN103", tree.span, name=tree.name.text, found=found, fix=fix)
@@ -229,6 +246,13 @@ class Declarer:
         )
         self.names.features[tree.name.text] = info
         self._feature_shape(info)
+
+    def _in_wrong_order(self, tree: ast.Feature) -> bool:
+        """Whether the three columns are all there, but not in their places."""
+        known = (builtins.STAGES, tuple(PLACES), builtins.TYPES)
+        words = [column.name.text for column in tree.columns]
+        each_once = all(sum(word in group for word in words) == 1 for group in known)
+        return each_once and not all(w in group for w, group in zip(words, known, strict=True))
 
     def _columns_fix(self, tree: ast.Feature) -> str:
         """The line with its gaps filled, so that it can be copied."""
@@ -253,14 +277,11 @@ class Declarer:
         return None
 
     def _position(self, column: ast.Column, place: str) -> tuple[ast.Ident, ...]:
-        names = tuple(arg for arg in column.args if isinstance(arg, ast.Ident))
-        if column.args and (len(column.args) != PLACES[place] or len(names) != len(column.args)):
-            form = {"node": "node(x)", "edge": "edge(x, y)", "pair": "pair(x, y)"}
-            self.found.add("GN107", column.span, place=place, form=form.get(place, "graph"))
-            return ()
-        if len({name.text for name in names}) != len(names):
-            self.found.add("GN107", column.span, place=place, form=f"{place}(x, y)")
-        return names
+        names = {arg.text: arg for arg in column.args if isinstance(arg, ast.Ident)}
+        if column.args and len(names) != PLACES[place]:
+            form, why = _POSITIONS[place]
+            self.found.add("GN107", column.span, form=form, why=why)
+        return tuple(names.values())
 
     def _categories(self, column: ast.Column, kind: str) -> tuple[int, tuple[str, ...]]:
         names = tuple(arg.text for arg in column.args if isinstance(arg, ast.Ident))
@@ -283,7 +304,8 @@ class Declarer:
             self._misplaced(info, "nodes", "It marks one of all nodes: write `node`.")
         elif info.type == "mask_one" and info.vars:
             # One node is marked, so the formula is for all of them, not for each.
-            self.found.add("GN107", tree.columns[1].span, place="node", form="node")
+            why = "one node of all is marked, so what stands after `=` is that node"
+            self.found.add("GN107", tree.columns[1].span, form="node", why=why)
         if info.type == "pointer" and info.place not in ("node", "graph"):
             self._misplaced(info, "nodes or the graph", None)
         self._right_hand_side(info)
@@ -364,10 +386,35 @@ def _column_fix(word: str, code: str) -> str | None:
     columns = {"GN104": builtins.STAGES, "GN105": tuple(PLACES), "GN106": builtins.TYPES}
     if any(word in known for known in columns.values()):
         return "The order is: name, stage, location, type."
-    return _FOREIGN_TYPES.get(word) if code == "GN106" else None
+    foreign = {"GN104": _FOREIGN_STAGES, "GN105": _FOREIGN_PLACES, "GN106": FOREIGN_TYPES}
+    return foreign[code].get(word)
 
 
-_FOREIGN_TYPES = {
+_POSITIONS = {
+    "node": ("node(x)", "a node has one position, which gets one name"),
+    "edge": ("edge(x, y)", "an edge has two ends with a name each"),
+    "pair": ("pair(x, y)", "a pair has two positions with a name each"),
+    "graph": ("graph", "there is only one graph, so it has no position"),
+}
+_FOREIGN_GRAPHS = {
+    "weighted": "Weights are a feature, such as `A  input  edge  scalar  ~ uniform(0, 1)`.",
+    "simple": "Graphs are always simple: leave the word out.",
+    "tree": "A tree is `graph undirected connected acyclic`.",
+    "dag": "It is `graph directed acyclic`.",
+    "dynamic": "A graph whose edges change is `mutable`.",
+}
+_FOREIGN_STAGES = {
+    **dict.fromkeys(["static", "const", "constant", "given"], "What is given is `input`."),
+    **dict.fromkeys(["variable", "var", "dynamic"], "What updates change is `state`."),
+    **dict.fromkeys(["label", "target", "hint", "output"], "A hidden label is `oracle`."),
+    **dict.fromkeys(["computed", "formula"], "What follows from a formula is `derived`."),
+}
+_FOREIGN_PLACES = {
+    **dict.fromkeys(["vertex", "vertices"], "A vertex is a `node` here."),
+    **dict.fromkeys(["arc", "link", "arcs", "links"], "It is an `edge` here."),
+    **dict.fromkeys(["global", "scalar"], "What exists once lives on the `graph`."),
+}
+FOREIGN_TYPES = {
     **dict.fromkeys(["float", "int", "integer", "number", "real"], "Numbers are `scalar`."),
     **dict.fromkeys(["bool", "boolean", "bit"], "Truth values are `mask`."),
     **dict.fromkeys(["enum", "category"], "Write `categorical(a | b | c)`."),

@@ -10,6 +10,7 @@ import math
 from typing import assert_never
 
 from gnarl_dsl import ast, builtins, model
+from gnarl_dsl.declare import MAX_NUMBER
 from gnarl_dsl.environment import Scope
 from gnarl_dsl.facts import NO_FACTS, Facts, Typed, Witness
 from gnarl_dsl.joins import joined_pairs
@@ -19,7 +20,6 @@ from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Span
 from gnarl_dsl.types import MASK, MAYBE_NODE, NODE, POISON, SCALAR, WHOLE, Type
 
-MAX_NUMBER = 1e30
 # The parser allows MAX_DEPTH; beyond it only a circle of definitions can lead.
 _MAX_DEPTH = MAX_DEPTH + 20
 _COMPARE_KINDS = {"scalar": "numbers", "node": "nodes", "mask": "truth values"}

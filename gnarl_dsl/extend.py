@@ -146,13 +146,14 @@ def _report_unknown(drop: ast.Drop, kind: str, known: set[str], found: Collector
             span = drop.names[0].span if drop.names else drop.kind.span
             fix = f"Write `drop {kind}`; there can be only one." if known else None
             what = f"`{kind} {drop.names[0].text}`" if drop.names else f"`{kind}`"
-            found.add("GN118", span, what=what, known=f"`{kind}`" if known else "none", fix=fix)
+            found.add("GN118", span, what=what, known="", fix=fix)
         return
     for name in drop.names:
         if name.text not in known:
             fix = did_you_mean(name.text, known)
             what = f"{kind} `{name.text}`"
-            found.add("GN118", name.span, what=what, known=_listing(known), fix=fix)
+            listed = f"; it has: {_listing(known)}"
+            found.add("GN118", name.span, what=what, known=listed, fix=fix)
 
 
 def _without_features(block: ast.Block, gone: set[str]) -> ast.Block:

@@ -168,7 +168,7 @@ class _Builder:
                 "GN004",
                 line.words[0].span,
                 found=_spaces(line.indent),
-                expected=" or ".join(map(str, used)),
+                expected=_either(used),
             )
         self.aligned = False
         self.levels.append(line.indent)
@@ -184,6 +184,11 @@ class _Builder:
         self.report_open_bracket()
         self.finish()
         return TextBlock(tuple(self.lines))
+
+
+def _either(numbers: list[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _spaces(count: int) -> str:

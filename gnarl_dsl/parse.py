@@ -26,8 +26,9 @@ from gnarl_dsl.layout import (
 )
 from gnarl_dsl.scan import Scan, Word, scan
 from gnarl_dsl.scope import did_you_mean, nearest
+from gnarl_dsl.slips import Surroundings
 from gnarl_dsl.source import MAX_LINES, MAX_WORDS, Source, Span
-from gnarl_dsl.syntax_errors import Surroundings, report_syntax_error
+from gnarl_dsl.syntax_errors import report_syntax_error
 from gnarl_dsl.tables import load_tables, read_grammar
 
 
@@ -146,11 +147,22 @@ class _BlockReader:
 
     def lose(self, block: TextBlock) -> None:
         head = block.head.text
-        self.lost_blocks |= {head, nearest(head, BLOCK_WORDS) or head}
-        self.lost_names |= {word.text for word in block.lines[0].words if word.kind == "name"}
+        # Whoever writes `minimise …` has said what is good, if not in our words.
+        self.lost_blocks.add(head if head in BLOCK_WORDS else "objective")
+        self.lost_blocks |= {nearest(head, BLOCK_WORDS) or head}
+        self.lost_names |= set(_declared_by(block.lines[0].words))
         for line in block.lines:
             self.lost_names |= {word.text for word in line.starts}
             self.lost_names |= {name for word in line.words for name in _swallowed(word)}
+
+
+def _declared_by(words: tuple[Word, ...]) -> Iterator[str]:
+    """Names on the first line of a block, up to the sign behind which its formula starts."""
+    for word in words:
+        if word.text in ("=", ":="):
+            return
+        if word.kind == "name":
+            yield word.text
 
 
 def _swallowed(word: Word) -> Iterator[str]:

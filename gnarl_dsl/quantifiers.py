@@ -130,7 +130,7 @@ class QuantifierChecker(CallChecker):
             span = trees[MAX_BINDERS].span
             self.found.add("GN138", span, what="A binder list", limit=MAX_BINDERS, things="sets")
             bound.sound, trees = False, trees[:MAX_BINDERS]
-        self.forbid_same_names([name for tree in trees for name in tree.names], "variable ")
+        self.forbid_same_names([name for tree in trees for name in tree.names], "variable")
         for tree in trees:
             domain, size, facts, kind = self._domain(tree, bound)
             bound.facts = bound.facts.plus(facts.times(bound.size, bound.repeats))
@@ -140,7 +140,7 @@ class QuantifierChecker(CallChecker):
             if not self._names_fit(tree, domain):
                 bound.sound = False
             for name in tree.names:
-                self.warn_shadow(name, bound.scope)
+                self.warn_shadow(name, scope)
                 fresh = Binding(kind, name.span)
                 bound.fresh[name.text] = fresh
                 bound.scope = bound.scope.bind(name.text, fresh)
@@ -218,7 +218,7 @@ class QuantifierChecker(CallChecker):
         if self.names.graph is None or self.names.graph.directed:
             return
         for position, binder in enumerate(tree.binders):
-            if len(binder.names) != 2:
+            if len({name.text for name in binder.names}) != 2:
                 continue
             x, y = (name.text for name in binder.names)
             if not self.canonical().is_symmetric_over(part, position):

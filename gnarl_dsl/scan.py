@@ -104,8 +104,8 @@ class _Scanner:
         for match in _CONTROL.finditer(self.text):
             if self.once(match.group()):
                 span = Span(match.start(), match.end(), self.file)
-                shown = f"U+{ord(match.group()):04X}"
-                self.found.add("GN002", span, char=shown, fix="Delete this invisible character.")
+                shown = _invisible(match.group())
+                self.found.add("GN002", span, char=shown, fix="Delete it.")
 
     def take(self, match: re.Match[str]) -> int:
         kind = str(match.lastgroup)
@@ -166,7 +166,7 @@ class _Scanner:
 
     def loose_number(self, text: str, span: Span) -> None:
         whole = f"0{text}" if text.startswith(".") else f"{text}0"
-        self.found.add("GN002", span, char=text, fix=f"Write `{whole}`.")
+        self.found.add("GN002", span, char=f"`{text}`", fix=f"Write `{whole}`.")
         self.word("number", whole, span)
 
     def stray_character(self, offset: int) -> int:
@@ -179,13 +179,22 @@ class _Scanner:
         span = Span(offset, end, self.file)
         stray = _STRAYS.get(char, _Stray(""))
         if not _CONTROL.match(char):
-            shown = char if char.isprintable() else f"U+{ord(char):04X}"
-            self.found.add("GN002", span, char=shown, fix=stray.fix or None)
+            shown = f"`{char}`" if char.isprintable() else _invisible(char)
+            self.found.add("GN002", span, char=shown, fix=self.stray_fix(stray, end))
         if text:
             self.word("string", f'"{text.group()[1:-1]}"', span)
         elif stray.text or stray.kind == "bad":
             self.word(stray.kind, stray.text or self.text[offset:end], span)
         return end
+
+
+    def stray_fix(self, stray: _Stray, end: int) -> str | None:
+        ends_sentence = self.text[end - 1] == "." and not self.text[end : end + 1].isalnum()
+        return 'Texts stand in double quotes: "like this".' if ends_sentence else stray.fix or None
+
+
+def _invisible(char: str) -> str:
+    return f"the invisible character U+{ord(char):04X}"
 
 
 def _spelt(text: str, kind: str = "sign") -> _Stray:

@@ -84,6 +84,16 @@ def test_broken_specs_are_refused_or_formatted(path: Path, seed: int) -> None:
     assert format_text(once) == once
 
 
+def test_bad_specs_are_refused_or_formatted() -> None:
+    for path in sorted(Path(__file__).parent.joinpath("bad").glob("*.gnarl")):
+        text = path.read_text("utf-8", errors="replace")
+        try:
+            once = format_text(text)
+        except SpecError:
+            continue
+        assert format_text(once) == once, path.name
+
+
 # Rules, one by one
 
 HEAD = "gnarl 1\nproblem test\n"

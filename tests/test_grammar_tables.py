@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from gnarl_dsl import ast, lalr, parse, tables
 from gnarl_dsl.build import TreeBuilder
 from gnarl_dsl.diagnostics import Collector, Diagnostic
 from gnarl_dsl.layout import Lexeme
-from gnarl_dsl.source import Source, normalise_text
+from gnarl_dsl.source import Source, Span, normalise_text
 from gnarl_dsl.specs import shipped_specs
 
 BAD = sorted((Path(__file__).parent / "bad").glob("*.gnarl"))
@@ -190,3 +190,17 @@ def test_reading_a_spec_needs_no_lark() -> None:
     code = "import gnarl_dsl, sys; gnarl_dsl.load('bfs'); print('lark' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
+
+
+def test_syntax_nodes_behave_like_frozen_dataclasses() -> None:
+    name = ast.Ident(Span(0, 1), "x")
+    assert name == ast.Ident(span=Span(0, 1), text="x")
+    assert hash(name) == hash(ast.Ident(Span(0, 1), "x"))
+    assert name != ast.Name(Span(0, 1), "x")
+    assert replace(name, text="y") == ast.Ident(Span(0, 1), "y")
+    assert repr(name) == "Ident(span=Span(start=0, end=1, file=0), text='x')"
+    assert not ast.Quantifier(Span(0, 1), "sum", (), None, None).is_any
+    with pytest.raises(FrozenInstanceError):
+        name.text = "y"  # type: ignore[misc]
+    with pytest.raises(TypeError, match="takes"):
+        ast.Ident(Span(0, 1))  # type: ignore[call-arg]

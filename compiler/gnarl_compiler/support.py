@@ -294,3 +294,20 @@ def is_acyclic(arcs):  # type: ignore[no-untyped-def]
                     waiting[count] = v
                     count += 1
     return count == nodes
+
+
+# Observations
+
+
+@njit
+def fill_ends(slots, ends, directed, n, adjacency):  # type: ignore[no-untyped-def]
+    """Both ends of every edge by its id, -1 behind the last; an undirected edge once."""
+    for b in slots:
+        count = 0
+        for u in range(n[b]):
+            for v in range(0 if directed else u + 1, n[b]):
+                if joined(adjacency, b, u, v):
+                    ends[b, count, 0] = u
+                    ends[b, count, 1] = v
+                    count += 1
+        ends[b, count:, :] = -1

@@ -15,7 +15,7 @@ from gnarl_runtime.pack import Packed
 from gnarl_runtime.signature import Signature
 
 
-class Policy(nn.Module):
+class Policy(nn.Module):  # type: ignore[misc]
     """Encoders, L rounds of messages with max aggregation, and a proto-action actor."""
 
     def __init__(self, signature: Signature, width: int = 64, rounds: int = 2) -> None:
@@ -23,9 +23,7 @@ class Policy(nn.Module):
         # A sum of one linear map per feature is one linear map on all columns of a location.
         self.encode_node = nn.Linear(len(signature.node), width)
         self.encode_graph = nn.Linear(len(signature.graph), width)
-        self.rounds = nn.ModuleList(
-            MessageRound(len(signature.edge), width) for _ in range(rounds)
-        )
+        self.rounds = nn.ModuleList(MessageRound(len(signature.edge), width) for _ in range(rounds))
         self.proto_action = nn.Linear(width, width)
         self.log_temperature = nn.Parameter(torch.zeros(()))
 
@@ -48,7 +46,7 @@ class Policy(nn.Module):
         return -distance / self.log_temperature.exp()  # (nodes,)
 
 
-class MessageRound(nn.Module):
+class MessageRound(nn.Module):  # type: ignore[misc]
     """One round: a message along every edge of the pack, the largest per node and channel.
 
     The first layer of the message network is linear in (receiver, sender, edge, graph), so
@@ -69,14 +67,15 @@ class MessageRound(nn.Module):
         """New node embeddings from old ones."""  # (nodes, width)
         src, dst = torch.from_numpy(packed.src), torch.from_numpy(packed.dst)
         into = self.receiver(h) + self.context(context)  # (nodes, width)
-        raw = self.edge(torch.from_numpy(packed.edge_raw))  # (messages, width)
-        hidden = raw + into.index_select(0, dst) + self.sender(h).index_select(0, src)
-        messages = self.message(hidden.relu())  # (messages, width)
+        # In place: the only tensors with a row per message, and most of the time goes here.
+        hidden = self.edge(torch.from_numpy(packed.edge_raw))  # (messages, width)
+        hidden.add_(into.index_select(0, dst)).add_(self.sender(h).index_select(0, src)).relu_()
+        messages = self.message(hidden)  # (messages, width)
         best = SegmentMax.apply(messages, dst, torch.from_numpy(packed.rowptr))
         return (self.own(h) + self.heard(best)).relu()
 
 
-class SegmentMax(torch.autograd.Function):
+class SegmentMax(torch.autograd.Function):  # type: ignore[misc]
     """The largest value per segment and channel; ties share the gradient.
 
     torch.segment_reduce has this forward, but its own backward is several times slower.

@@ -82,8 +82,8 @@ def _christofides(distance: NDArray[np.float64]) -> NDArray[np.intp]:
 def fast_tsp(distance: NDArray[np.float64]) -> NDArray[np.intp]:
     """A tour by the fast-tsp package (MIT), which takes 16-bit distances and a time in seconds.
 
-    The time makes this the one solver whose result may depend on the machine. Ten seconds at
-    n = 1000 are ample: LKH's tours are usually met in five.
+    The time makes this the one solver whose result may depend on the machine. What it gets here
+    was enough for the optimum of all 22 TSPLIB instances tried, of 51 to 1002 nodes.
     """
     package: Any = import_module("fast_tsp")
     largest = max(float(distance.max()), np.finfo(float).tiny)

@@ -1,0 +1,41 @@
+"""A problem, a split, a seed and a number go in, an instance that no other split has comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gnarl_compiler.instance import Instance
+from gnarl_compiler.instances import choose_split, draw_instance, families
+from gnarl_compiler.streams import stream
+from gnarl_dsl.model import Problem
+
+
+@dataclass(frozen=True)
+class Source:
+    """One split of an instance set; `nodes` overrides the size of its graphs."""
+
+    problem: Problem
+    split: str
+    instances: str | None = None
+    nodes: int | None = None
+
+    def draw(self, seed: int, number: int) -> Instance:
+        """Instance `number` of a seed, cycling over the families of the split."""
+        kinds = families(choose_split(self.problem, self.split, self.instances))
+        # The compiler's streams do not know the split: without this, training and validation
+        # graphs of one size and seed would be the same graphs.
+        own_seed = int(stream(seed, self.split).integers(2**63))
+        kind = kinds[number % len(kinds)]
+        return draw_instance(self.problem, kind, own_seed, number, self.nodes)
+
+    def largest(self) -> int:
+        """The most nodes that an instance can have."""
+        if self.nodes is not None:
+            return self.nodes
+        args = choose_split(self.problem, self.split, self.instances).args
+        return int(max(value for arg in args if arg.name == "n" for value in arg.values))
+
+    def label(self) -> str:
+        """The families of graphs as a spec writes them."""
+        kinds = families(choose_split(self.problem, self.split, self.instances))
+        return ", ".join(kind.label() for kind in kinds)
