@@ -14,6 +14,12 @@ from gnarl_dsl.source import Span
 from gnarl_dsl.types import MASK, NODE, POISON, SCALAR, Type
 
 _MAX_CIRCLE = 50
+# Where else a label may be read, by the place that must not.
+_LABEL_FIXES = {
+    "`horizon`": "Bound the rounds by n and m; `limit` may read an oracle.",
+    "`valid`": "Say what the answer is in `correct`, which may read an oracle.",
+    "objective": "An objective is known while solving; `reward` and `metric` may read an oracle.",
+}
 _PLACE_SIZE = {
     "node": cost.NODES,
     "edge": cost.EDGES,
@@ -44,7 +50,7 @@ class BaseChecker(ABC):
     def is_known(self, name: str, scope: Scope) -> bool: ...
 
     @abstractmethod
-    def poison(self, span: Span) -> Typed: ...
+    def poison(self, span: Span, *parts: Typed) -> Typed: ...
 
     # Cycles
 
@@ -131,7 +137,9 @@ class BaseChecker(ABC):
         for witness in facts.oracle:
             info = self.names.features.get(witness.name)
             notes = [Note(info.tree.span, "the oracle is declared here")] if info else []
-            self.found.add("GN401", witness.span, where=where, path=witness.path(), notes=notes)
+            path = witness.path() if info else f"{witness.path()}, which computes one"
+            fix = next((fix for word, fix in _LABEL_FIXES.items() if word in where), None)
+            self.found.add("GN401", witness.span, where=where, path=path, notes=notes, fix=fix)
 
     def forbid_state(self, facts: Facts, where: str) -> None:
         """A place that is evaluated before the episode starts."""

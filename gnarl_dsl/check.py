@@ -5,36 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from gnarl_dsl import ast, builtins, cost, model
 from gnarl_dsl.base import place_size
 from gnarl_dsl.declare import Declarer
-from gnarl_dsl.diagnostics import Collector
+from gnarl_dsl.diagnostics import Collector, Note
 from gnarl_dsl.environment import Declarations, FeatureInfo, Scope
 from gnarl_dsl.experts import ExpertChecker
-from gnarl_dsl.facts import NO_FACTS, Facts, Typed
+from gnarl_dsl.facts import Typed
+from gnarl_dsl.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.instance_sets import check_instance_set
 from gnarl_dsl.joins import joined_pairs
 from gnarl_dsl.order import in_order
+from gnarl_dsl.quantifiers import PAIR_FIX
 from gnarl_dsl.scope import did_you_mean
-from gnarl_dsl.source import Source, Span
-from gnarl_dsl.syntax_errors import EXAMPLES
+from gnarl_dsl.source import Source
+from gnarl_dsl.spending import Spent, total_costs, verify_bound
 from gnarl_dsl.types import MASK, SCALAR
 from gnarl_dsl.updates import phase_scopes
 
-LANGUAGE_VERSION = 1
 B = TypeVar("B", bound=ast.Tree)
-_COST_PARTS = ("mask", "update", "ending", "observation", "reward")
-
-
-class _Spent(NamedTuple):
-    """What one clause costs per step; `part` is the entry of `Costs` it belongs to."""
-
-    part: str
-    where: str
-    span: Span
-    facts: Facts
 
 
 @dataclass(frozen=True)
@@ -70,18 +61,18 @@ class _SpecChecker:
         self.names.lost_blocks |= given.lost_blocks
         self.names.lost_base = given.lost_base
         self.check_formula = ExpertChecker(self.names)
-        self.spent: list[_Spent] = []
+        self.spent: list[Spent] = []
 
     def all_of(self, kind: type[B]) -> list[B]:
-        return [block for block in self.blocks if isinstance(block, kind)]
+        return all_of(self.blocks, kind)
 
     def first(self, kind: type[B]) -> B | None:
-        return next((block for block in self.blocks if isinstance(block, kind)), None)
+        return first_of(self.blocks, kind)
 
     def check(self) -> model.Problem | None:
-        self._header()
+        verify_header(self.blocks, self.given.lost_blocks, self.found)
         self.declarer.declare(self.given.params)
-        self._required_parts()
+        verify_parts(self.blocks, self.names, self.found)
         self._definitions()
         lets = self._lets()
         features = [self._feature(info) for info in self.names.features.values()]
@@ -101,58 +92,6 @@ class _SpecChecker:
             return None
         return self._assemble(parts, costs)
 
-    # Header and required parts
-
-    def _header(self) -> None:
-        version, head = self.first(ast.Version), self.first(ast.ProblemHead)
-        if version is None and "gnarl" not in self.given.lost_blocks:
-            span = self.blocks[0].span if self.blocks else Span(0, 0)
-            self.found.add("GN012", Span(span.start, span.start + 1, span.file))
-        elif version is not None and version.number.value != LANGUAGE_VERSION:
-            number = version.number
-            newer = number.value > LANGUAGE_VERSION
-            code = "GN013" if newer else "GN021"
-            self.found.add(code, number.span, found=number.text, known=LANGUAGE_VERSION)
-        if head is None and "problem" not in self.given.lost_blocks:
-            self._missing("problem")
-        for kind, word in ((ast.Version, "gnarl"), (ast.ProblemHead, "problem")):
-            for extra in self.all_of(kind)[1:]:
-                self.found.add("GN124", extra.span, word=word)
-        self._header_first(version)
-
-    def _header_first(self, version: ast.Version | None) -> None:
-        if version is not None and self.blocks and self.blocks[0] is not version:
-            self.found.add("GN014", version.span)
-
-    def _missing(self, word: str) -> None:
-        if word in self.given.lost_blocks:
-            return
-        head = self.first(ast.ProblemHead)
-        span = head.span if head else Span(0, 0)
-        if head:
-            span = head.name.span
-        self.found.add("GN102", span, word=word, example=EXAMPLES[word])
-
-    def _required_parts(self) -> None:
-        if not self.blocks:
-            return
-        for kind, word in (
-            (ast.GraphDecl, "graph"),
-            (ast.Features, "features"),
-            (ast.Phase, "phase"),
-            (ast.Horizon, "horizon"),
-        ):
-            if not self.all_of(kind):
-                self._missing(word)
-        goals = {"objective", "correct"}
-        if (
-            not self.names.objectives
-            and self.names.correct is None
-            and not goals & self.given.lost_blocks
-        ):
-            head = self.first(ast.ProblemHead)
-            self.found.add("GN505", head.name.span if head else Span(0, 0))
-
     # Features and lets
 
     def _definitions(self) -> None:
@@ -160,8 +99,8 @@ class _SpecChecker:
         names, check = self.names, self.check_formula
         trees: dict[str, ast.Tree] = {
             **{name: info.tree for name, info in names.features.items()},
-            **{name: let for name, let in names.lets.items()},
-            **{name: objective for name, objective in names.objectives.items()},
+            **names.lets,
+            **names.objectives,
         }
         clauses = {"correct": names.correct, "valid": names.valid}
         trees |= {word: tree for word, tree in clauses.items() if tree is not None}
@@ -244,7 +183,7 @@ class _SpecChecker:
         canonical = self.check_formula.canonical()
         if not typed.is_poison and not canonical.is_symmetric(x, y, typed.expr):
             span = info.tree.value.span if info.tree.value else info.tree.span
-            self.found.add("GN406", span, x=x, y=y)
+            self.found.add("GN406", span, x=x, y=y, fix=PAIR_FIX)
 
     def _source(self, info: FeatureInfo) -> model.InputSource:
         tree = info.tree.source
@@ -269,14 +208,16 @@ class _SpecChecker:
         trees = list(self.names.phases.values())
         scopes = phase_scopes(trees)
         for tree in trees:
-            self.check_formula.warn_shadow(tree.variable, Scope())
+            if tree.variable.text not in builtins.RESERVED:
+                self.check_formula.warn_shadow(tree.variable, Scope())
         return tuple(self._phase(tree, scope) for tree, scope in zip(trees, scopes, strict=True))
 
     def _phase(self, tree: ast.Phase, scope: Scope) -> model.Phase:
         allows = [clause for clause in tree.clauses if isinstance(clause, ast.Allow)]
         updates = [clause for clause in tree.clauses if isinstance(clause, ast.Update)]
-        for extra in [*allows[1:], *updates[1:]]:
-            self.found.add("GN124", extra.span, word=type(extra).__name__.lower())
+        for first, extra in [(group[0], e) for group in (allows, updates) for e in group[1:]]:
+            notes = [Note(first.span, "the first one is here")]
+            self.found.add("GN124", extra.span, word=type(extra).__name__.lower(), notes=notes)
         allow = self._allow(allows[0], scope, tree.name.text) if allows else None
         if allows:
             scope = scope.joining(joined_pairs(allows[0].condition, True))
@@ -284,7 +225,7 @@ class _SpecChecker:
         self.check_formula.forbid_oracle(facts, f"the update of phase `{tree.name.text}`")
         if updates:
             where = f"the update of phase `{tree.name.text}`"
-            self.spent.append(_Spent("update", where, updates[0].span, facts))
+            self.spent.append(Spent("update", where, updates[0].span, facts))
         return model.Phase.model_construct(
             span=tree.span,
             name=tree.name.text,
@@ -297,7 +238,7 @@ class _SpecChecker:
         typed = self.check_formula.check_as(tree.condition, scope, MASK, "`allow`")
         self.check_formula.forbid_oracle(typed.facts, "`allow`")
         where = f"`allow` of phase `{phase}`, asked for every node,"
-        self.spent.append(_Spent("mask", where, tree.span, typed.facts.times(cost.NODES)))
+        self.spent.append(Spent("mask", where, tree.span, typed.facts.times(cost.NODES)))
         return typed
 
     # Endings and goals
@@ -312,9 +253,7 @@ class _SpecChecker:
         ending = self.first(ast.Terminate)
         if ending is not None:
             terminate = check.check_as(ending.condition, Scope(), MASK, "`terminate when`")
-            self.spent.append(
-                _Spent("ending", "`terminate when`", ending.span, terminate.facts)
-            )
+            self.spent.append(Spent("ending", "`terminate when`", ending.span, terminate.facts))
         reads = [part.facts.oracle for part in (limit, terminate) if part is not None]
         return {
             "horizon": horizon.expr if horizon else None,
@@ -411,30 +350,15 @@ class _SpecChecker:
             if info.stage == "derived" and name in check.formulas:
                 facts = check.formulas[name].facts.times(place_size(info.place))
                 where = f"the derived feature `{name}`"
-                self.spent.append(_Spent("observation", where, info.tree.span, facts))
+                self.spent.append(Spent("observation", where, info.tree.span, facts))
         for name, objective in list(self.names.objectives.items())[:1]:
             typed = check.clause_infos.get(f"objective {name}")
             if typed is not None:
                 where = f"the objective `{name}`"
-                self.spent.append(_Spent("reward", where, objective.span, typed.facts))
-        self._bound_cost()
-        parts: dict[str, Any] = {part: self._terms_of({part}) for part in _COST_PARTS}
-        experts = tuple(
-            (name, cost.to_model(facts.terms)) for name, facts in check.expert_facts.items()
-        )
-        step = self._terms_of(set(_COST_PARTS))
-        return model.Costs.model_construct(step=step, experts=experts, **parts)
-
-    def _terms_of(self, parts: set[str]) -> tuple[model.CostTerm, ...]:
-        facts = NO_FACTS.plus(*(spent.facts for spent in self.spent if spent.part in parts))
-        return cost.to_model(facts.terms)
-
-    def _bound_cost(self) -> None:
-        for spent in self.spent:
-            terms = spent.facts.terms
-            if cost.total_degree(terms) > cost.MAX_DEGREE and not self.given.allow_costly:
-                text = cost.describe(cost.to_model(terms))
-                self.found.add("GN601", spent.span, where=spent.where, cost=text)
+                self.spent.append(Spent("reward", where, objective.span, typed.facts))
+        if not self.given.allow_costly:
+            verify_bound(self.spent, self.found)
+        return total_costs(self.spent, check.expert_facts)
 
     def _assemble(self, parts: Mapping[str, Any], costs: model.Costs) -> model.Problem:
         head = self.first(ast.ProblemHead)

@@ -128,6 +128,4 @@ class Collector:
         """Errors do; a warning about an extended file is that file's own business."""
         if finding.is_error:
             return True
-        return finding.span.file == 0 and not (
-            self.has_errors() and finding.code in _CONSEQUENCES
-        )
+        return finding.span.file == 0 and not (self.has_errors() and finding.code in _CONSEQUENCES)

@@ -88,6 +88,10 @@ class Declarations:
         yield from self.objectives
         yield from ("correct", "valid", "n", "m")
 
+    def lose(self, name: str) -> None:
+        """Remember that a declaration was reported, so that its uses are not."""
+        self.lost_names |= {name}
+
     def is_lost(self, name: str) -> bool:
         """Whether something that could not be read may have declared this name."""
         return self.lost_base or name in self.lost_names

@@ -54,10 +54,9 @@ class ExpertChecker(UpdateChecker):
             if checked is not None:
                 rules[part.phase.text] = checked[0]
                 facts = facts.plus(checked[1])
-        missing = [name for name in scopes if name not in rules]
         mentioned = {part.phase.text for part in tree.phases}
-        for name in missing:
-            lost = {"phase", "expert"} & self.names.lost_blocks
+        lost = {"phase", "expert"} & self.names.lost_blocks or mentioned - set(scopes)
+        for name in scopes:
             if name not in mentioned and not lost:
                 variable = self.names.phases[name].variable.text
                 self.found.add(
@@ -85,7 +84,7 @@ class ExpertChecker(UpdateChecker):
                 self.found.add("GN502", tree.phase.span, name=name, phases=phases, fix=fix)
             return None
         if name in rules:
-            self.found.add("GN124", tree.phase.span, word=f"{name}:")
+            self.found.add("GN124", tree.phase.span, word=f"{name}: …")
         parts = [self._alternative(choice, name, scopes[name]) for choice in tree.choices]
         rule = model.ExpertPhase.model_construct(
             phase=name, alternatives=tuple(part[0] for part in parts)
@@ -95,11 +94,12 @@ class ExpertChecker(UpdateChecker):
     def _alternative(
         self, tree: ast.Choice, phase: str, scope: Scope
     ) -> tuple[model.Alternative, Facts]:
-        wanted = self.names.phases[phase].variable.text
-        if tree.variable.text != wanted:
-            self.found.add(
-                "GN503", tree.variable.span, name=tree.variable.text, phase=phase, wanted=wanted
-            )
+        variable = self.names.phases[phase].variable
+        wanted, name = variable.text, tree.variable.text
+        if name != wanted:
+            # Between a spec and the one it extends, GN139 has said so.
+            if variable.span.file == tree.variable.span.file:
+                self.found.add("GN503", tree.variable.span, name=name, phase=phase, wanted=wanted)
             scope = scope.bind(tree.variable.text, scope.bound[wanted])
         facts = NO_FACTS
         where = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from gnarl_dsl import ast
 from gnarl_dsl.declare import clause_word
@@ -20,8 +22,18 @@ _NAMED = (
     ast.GreedyExpert,
     ast.Instances,
 )
-_NAMED_KINDS = "param feature let phase objective reward metric expert instances".split()
-_CLAUSE_KINDS = "limit terminate valid correct".split()
+_NAMED_KINDS = [
+    "param",
+    "feature",
+    "let",
+    "phase",
+    "objective",
+    "reward",
+    "metric",
+    "expert",
+    "instances",
+]
+_CLAUSE_KINDS = ["limit", "terminate", "valid", "correct"]
 
 
 def merge_specs(base: ast.Spec, variant: ast.Spec, found: Collector) -> ast.Spec:
@@ -35,8 +47,9 @@ def merge_specs(base: ast.Spec, variant: ast.Spec, found: Collector) -> ast.Spec
         if match_index is None:
             merged.append(block)
         else:
-            merged.append(_replacement(block, own[match_index], found))
+            merged.append(_replacement(block, own[match_index]))
             replaced.add(match_index)
+    _report_renamed_picks(kept, own, merged, found)
     merged += [block for index, block in enumerate(own) if index not in replaced]
     return ast.Spec(variant.span, _headers_first(merged, variant))
 
@@ -67,11 +80,11 @@ def _key(block: ast.Block) -> tuple[str, str]:
     return (_word(block), block.name.text if isinstance(block, _NAMED) else "")
 
 
-def _replacement(old: ast.Block, new: ast.Block, found: Collector) -> ast.Block:
+def _replacement(old: ast.Block, new: ast.Block) -> ast.Block:
     if isinstance(old, ast.Features) and isinstance(new, ast.Features):
         return replace(new, features=_merge_features(old, new))
     if isinstance(old, ast.Phase) and isinstance(new, ast.Phase):
-        return _merge_phase(old, new, found)
+        return _merge_phase(old, new)
     return new
 
 
@@ -83,23 +96,49 @@ def _merge_features(old: ast.Features, new: ast.Features) -> tuple[ast.Feature, 
     return (*before, *(f for f in new.features if fresh.get(f.name.text) is not f))
 
 
-def _merge_phase(old: ast.Phase, new: ast.Phase, found: Collector) -> ast.Phase:
+def _merge_phase(old: ast.Phase, new: ast.Phase) -> ast.Phase:
     """Clauses the variant does not give are the base's; they need the same variable name."""
-    own = {type(clause) for clause in new.clauses}
-    inherited = tuple(clause for clause in old.clauses if type(clause) not in own)
-    if inherited and old.variable.text != new.variable.text:
-        words = " and ".join(f"`{type(clause).__name__.lower()}`" for clause in inherited)
-        found.add(
-            "GN139",
-            new.variable.span,
-            phase=new.name.text,
-            wanted=old.variable.text,
-            found=new.variable.text,
-            clauses=words,
-            notes=[Note(old.variable.span, "this is the extended spec's name for it")],
-        )
-        inherited = ()
+    same_name = old.variable.text == new.variable.text
+    inherited = _inherited_clauses(old, new) if same_name else ()
     return replace(new, clauses=(*inherited, *new.clauses))
+
+
+def _inherited_clauses(old: ast.Phase, new: ast.Phase) -> tuple[ast.Allow | ast.Update, ...]:
+    own = {type(clause) for clause in new.clauses}
+    return tuple(clause for clause in old.clauses if type(clause) not in own)
+
+
+def _report_renamed_picks(
+    kept: Sequence[ast.Block],
+    own: Sequence[ast.Block],
+    merged: Sequence[ast.Block],
+    found: Collector,
+) -> None:
+    """A phase may call its pick something else only if nothing inherited knows the old name."""
+    phases = {block.name.text: block for block in own if isinstance(block, ast.Phase)}
+    for old in kept:
+        new = phases.get(old.name.text) if isinstance(old, ast.Phase) else None
+        if not isinstance(old, ast.Phase) or new is None or old.variable.text == new.variable.text:
+            continue
+        clauses = _inherited_clauses(old, new)
+        parts = [f"`{type(clause).__name__.lower()}`" for clause in clauses]
+        parts += [f"expert `{e.name.text}`" for e in merged if _has_rule(e, old) and e in kept]
+        if parts:
+            found.add(
+                "GN139",
+                new.variable.span,
+                phase=new.name.text,
+                wanted=old.variable.text,
+                found=new.variable.text,
+                parts=", ".join(parts),
+                notes=[Note(old.variable.span, "the name in the extended spec")],
+            )
+
+
+def _has_rule(block: ast.Block, phase: ast.Phase) -> TypeGuard[ast.Expert]:
+    return isinstance(block, ast.Expert) and any(
+        rule.phase.text == phase.name.text for rule in block.phases
+    )
 
 
 # drop

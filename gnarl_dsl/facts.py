@@ -9,7 +9,6 @@ from gnarl_dsl.cost import Terms
 from gnarl_dsl.source import Span
 from gnarl_dsl.types import Type
 
-
 _MAX_WITNESSES = 8
 
 
@@ -46,9 +45,7 @@ class Facts:
         )
 
     def times(self, size: Terms, repeats: int = 1) -> Facts:
-        return replace(
-            self, terms=cost.multiply(self.terms, size), repeats=self.repeats * repeats
-        )
+        return replace(self, terms=cost.multiply(self.terms, size), repeats=self.repeats * repeats)
 
     def through(self, name: str, span: Span) -> Facts:
         """The same reads, seen from a call of the let `name` at `span`."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from gnarl_dsl import ast, builtins, model
-from gnarl_dsl.diagnostics import Collector
+from gnarl_dsl.diagnostics import Collector, Note
 from gnarl_dsl.environment import Declarations
+from gnarl_dsl.hints import FOREIGN_FAMILIES, FOREIGN_SPLITS
 from gnarl_dsl.scope import did_you_mean
 
 MAX_COUNT = 10**9
@@ -23,12 +24,14 @@ def check_instance_set(tree: ast.Instances, names: Declarations) -> model.Instan
     for split in tree.splits:
         name = split.name.text
         if name not in builtins.SPLITS:
-            fix = did_you_mean(name, builtins.SPLITS)
+            fix = did_you_mean(name, builtins.SPLITS) or FOREIGN_SPLITS.get(name)
             expected = ", ".join(builtins.SPLITS)
             found.add("GN119", split.name.span, name=name, expected=expected, fix=fix)
             continue
         if name in splits:
-            found.add("GN124", split.name.span, word=name)
+            first = next(s for s in tree.splits if s.name.text == name)
+            notes = [Note(first.name.span, "the first one is here")]
+            found.add("GN124", split.name.span, word=name, notes=notes)
         splits[name] = _split(split, names)
     missing = [name for name in builtins.SPLITS if name not in splits]
     understood = all(split.name.text in builtins.SPLITS for split in tree.splits)
@@ -57,7 +60,7 @@ def _check_generator(tree: ast.Split, names: Declarations) -> None:
     found, word = names.found, tree.generator
     signature = builtins.GENERATORS.get(word.text)
     if signature is None:
-        fix = did_you_mean(word.text, builtins.GENERATORS)
+        fix = did_you_mean(word.text, builtins.GENERATORS) or FOREIGN_FAMILIES.get(word.text)
         expected = ", ".join(builtins.GENERATORS)
         found.add("GN120", word.span, name=word.text, expected=expected, fix=fix)
         return
@@ -66,9 +69,12 @@ def _check_generator(tree: ast.Split, names: Declarations) -> None:
     wanted = ("n", *signature.args)
     given = [arg.name.text for arg in tree.args]
     form = f"{word.text}({', '.join(f'{name} = …' for name in wanted)})"
-    for arg in tree.args:
-        if arg.name.text not in wanted or given.count(arg.name.text) > 1:
-            found.add("GN134", arg.name.span, name=arg.name.text, generator=word.text, form=form)
+    for position, arg in enumerate(tree.args):
+        name = arg.name.text
+        if name not in wanted or name in given[:position]:
+            which = "a second" if name in wanted else "an argument"
+            span = arg.name.span
+            found.add("GN134", span, name=name, which=which, generator=word.text, form=form)
     for name in wanted:
         if name not in given:
             found.add("GN135", word.span, name=name, generator=word.text, form=form)

@@ -17,7 +17,31 @@ from gnarl_dsl.source import Span
 _OPENERS = frozenset(
     ["problem", "features", "phase", "update", "if", "else", "for", "expert", "instances"],
 )
-_OPERATORS = "and or + - * / == != < <= > >= ~= := = , : | ~ in otherwise then where".split()
+_OPERATORS = [
+    "and",
+    "or",
+    "+",
+    "-",
+    "*",
+    "/",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "~=",
+    ":=",
+    "=",
+    ",",
+    ":",
+    "|",
+    "~",
+    "in",
+    "otherwise",
+    "then",
+    "where",
+]
 # A line that ends like this cannot be complete, and one that starts like this is no start.
 _UNFINISHED = frozenset([*_OPERATORS, "not"])
 _CONTINUING = frozenset(_OPERATORS)

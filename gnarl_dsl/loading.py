@@ -47,6 +47,7 @@ class _Files:
     lost_names: frozenset[str] = frozenset()
     lost_blocks: frozenset[str] = frozenset()
     lost_base: bool = False
+    own_extends: Span | None = None
 
     def parse(self, source: Source) -> Parsed:
         self.sources.append(source)
@@ -69,6 +70,7 @@ class _Files:
             if not self.lost_base:
                 self._forbid_drop(tree)
             return tree
+        self.own_extends = self.own_extends or head.extends.span
         base = self._base(head.extends, (*chain, head.name.text))
         if base is None:
             self.lose_base()
@@ -83,7 +85,8 @@ class _Files:
     def _base(self, name: ast.Ident, chain: tuple[str, ...]) -> ast.Spec | None:
         if name.text in chain or len(chain) > MAX_EXTENDS:
             path = " → ".join(f"`{item}`" for item in (*chain, name.text))
-            self.found.add("GN117", name.span, path=path)
+            fix = "Give this problem another name." if chain == (name.text,) else None
+            self.found.add("GN117", self.own_extends or name.span, path=path, fix=fix)
             return None
         file = _base_path(name.text, self.folder)
         if file is None:

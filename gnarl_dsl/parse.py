@@ -67,10 +67,26 @@ def grammar_from(tables: Tables) -> Grammar:
 
 
 # In the order in which a spec usually has them.
-BLOCK_WORDS = (
-    "gnarl problem param graph features let phase horizon limit terminate valid correct "
-    "objective reward metric expert instances drop"
-).split()
+BLOCK_WORDS = [
+    "gnarl",
+    "problem",
+    "param",
+    "graph",
+    "features",
+    "let",
+    "phase",
+    "horizon",
+    "limit",
+    "terminate",
+    "valid",
+    "correct",
+    "objective",
+    "reward",
+    "metric",
+    "expert",
+    "instances",
+    "drop",
+]
 # Lines that mean nothing without lines below them.
 _NEED_LINES = frozenset(["features", "update", "if", "else", "for", "expert", "instances"])
 
@@ -215,7 +231,7 @@ def _stray_fix(block: TextBlock) -> str | None:
     return _HEAD_FIXES.get(head)
 
 
-_CONTINUING_WORDS = frozenset("and or not then else where otherwise".split())
+_CONTINUING_WORDS = frozenset(["and", "or", "not", "then", "else", "where", "otherwise"])
 _HEAD_FIXES = {
     "input": "Features are declared in a `features` block, indented below it.",
     "state": "Features are declared in a `features` block, indented below it.",

@@ -15,6 +15,7 @@ from gnarl_dsl.types import MASK, MAYBE_NODE, NODE, SCALAR, WHOLE, Type
 
 MAX_RANGE = 1000
 MAX_BINDERS = 16
+PAIR_FIX = "Make it symmetric, or use a `pair` feature, which keeps both directions."
 
 
 class Bound:
@@ -40,7 +41,7 @@ class QuantifierChecker(CallChecker):
         self.warn_unused_bindings(Scope(bound.fresh), "variable")
         parts = [part for part in (where, body) if part is not None]
         if not bound.sound or any(part.is_poison for part in parts):
-            return self.poison(tree.span)
+            return self.poison(tree.span, *parts)
         facts = NO_FACTS.plus(*(part.facts for part in parts))
         facts = self.repeated(facts, bound, tree.span)
         expr: model.Quantifier = model.Quantifier.model_construct(
@@ -156,7 +157,8 @@ class QuantifierChecker(CallChecker):
         pairs = isinstance(domain, model.EdgesDomain)
         if domain is None or len(tree.names) == (2 if pairs else 1):
             return True
-        form = "(x, y) in edges" if pairs else f"{tree.names[0].text} in …"
+        word = tree.domain.name.text if isinstance(tree.domain, ast.NamedDomain) else "…"
+        form = "(x, y) in edges" if pairs else f"{tree.names[0].text} in {word}"
         self.found.add("GN229", tree.span, form=form)
         return False
 
@@ -174,6 +176,8 @@ class QuantifierChecker(CallChecker):
         if word in builtins.NEAR:
             return self._near(domain, bound.scope)
         fix = did_you_mean(word, ["nodes", "edges", *builtins.NEAR])
+        if word in self.names.features:
+            fix = f"Range over nodes: `{tree.names[0].text} in nodes where …`."
         if not self.names.is_lost(word):
             self.found.add("GN217", domain.span, name=word, fix=fix)
         return None, cost.CONSTANT, NO_FACTS, Type("poison")
@@ -206,7 +210,8 @@ class QuantifierChecker(CallChecker):
             return None
         if isinstance(typed.expr, model.Number) and typed.expr.value.is_integer():
             return int(typed.expr.value)
-        self.found.add("GN218", tree.span)
+        fix = "Use numbers and numeric params; to range over all nodes, write `x in nodes`."
+        self.found.add("GN218", tree.span, fix=fix)
         return None
 
     # Symmetry
@@ -222,7 +227,8 @@ class QuantifierChecker(CallChecker):
                 continue
             x, y = (name.text for name in binder.names)
             if not self.canonical().is_symmetric_over(part, position):
-                self.found.add("GN406", tree.span, x=x, y=y)
+                fix = PAIR_FIX if isinstance(tree, ast.ForEach) else None
+                self.found.add("GN406", tree.span, x=x, y=y, fix=fix)
 
     def canonical(self) -> Canonical:
         """Compares formulas up to the order of commutative parts."""

@@ -187,7 +187,6 @@ class _Scanner:
             self.word(stray.kind, stray.text or self.text[offset:end], span)
         return end
 
-
     def stray_fix(self, stray: _Stray, end: int) -> str | None:
         ends_sentence = self.text[end - 1] == "." and not self.text[end : end + 1].isalnum()
         return 'Texts stand in double quotes: "like this".' if ends_sentence else stray.fix or None

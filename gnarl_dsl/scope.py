@@ -47,3 +47,12 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A ready sentence for a diagnostic, or None if nothing is close."""
     close = nearest(name[:64], candidates)
     return f"Did you mean `{close}`?" if close else None
+
+
+def count_of(number: int, thing: str = "") -> str:
+    """`two arguments`, or `two` alone, for a sentence."""
+    words = ["no", "one", "two", "three", "four"]
+    word = words[number] if number < len(words) else str(number)
+    if not thing:
+        return "none" if number == 0 else word
+    return f"{word} {thing}" if number == 1 else f"{word} {thing}s"

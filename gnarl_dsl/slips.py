@@ -14,8 +14,8 @@ from gnarl_dsl.layout import Lexeme, LogicalLine
 from gnarl_dsl.scope import nearest
 from gnarl_dsl.source import Source, Span
 
-COMPARISONS = frozenset("== != < <= > >= ~=".split())
-_FOLDS = frozenset("count sum min max argmin argmax".split())
+COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">=", "~="])
+_FOLDS = frozenset(["count", "sum", "min", "max", "argmin", "argmax"])
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 
 

@@ -48,7 +48,7 @@ _READABLE: Mapping[str, str] = {
 }
 # Every token that can begin an expression; when all are possible, say so in one word.
 _EXPRESSION_STARTS = frozenset({"NAME", "NUMBER", "LPAR", "TRUE", "FALSE", "INF", "LAST"})
-_OPERATORS = COMPARISONS | frozenset("+ - * / and or otherwise .. ( [".split())
+_OPERATORS = COMPARISONS | frozenset(["+", "-", "*", "/", "and", "or", "otherwise", "..", "(", "["])
 
 
 def report_syntax_error(place: Surroundings, found: Collector) -> int:

@@ -16,8 +16,13 @@ from gnarl_dsl.types import MASK, NODE
 
 _WRITE_FIXES = {
     "input": "Make it a `state` feature that starts from the input.",
-    "derived": "A derived feature follows from its formula; make it `state` to write it.",
-    "oracle": "An oracle is a label; nothing in an episode may write it.",
+    "derived": "It follows from its formula; make it `state` to write it.",
+    "oracle": "It is a label; nothing in an episode may write it.",
+}
+_KIND_FIXES = {
+    "a variable": "Bind a new name: `let w = …`.",
+    "a param": "What changes is a `state` feature.",
+    "a let": "What changes is a `state` feature; a let is a formula.",
 }
 
 
@@ -147,6 +152,9 @@ class UpdateChecker(ExpressionChecker):
                 self.check_as(part, block.scope, NODE, "an index")
             return
         index = self._target_index(target, name, block)
+        if self.names.features[name].type == "mask_one" and index:
+            self.check_expr(tree.value, block.scope)
+            return
         value = self.check_stored(tree.value, block.scope, name)
         self.names.written.add(name)
         self._require_own_cell(tree, target, block)
@@ -160,19 +168,35 @@ class UpdateChecker(ExpressionChecker):
 
     def _writable(self, name: str, tree: ast.Assign, block: _Block) -> bool:
         info = self.names.features.get(name)
-        span = tree.target.span
+        target = tree.target
+        span = target.span
         if info is None:
             if self.names.is_lost(name):
                 return False
             fix = did_you_mean(name, self.names.features)
             bound = name in block.scope.bound or name in set(self.names.global_names())
-            self.found.add("GN402" if bound else "GN201", span, name=name, stage="name", fix=fix)
+            if bound:
+                kind = self._kind_of(name, block)
+                self.found.add("GN402", span, name=name, stage=kind, fix=_KIND_FIXES.get(kind))
+            else:
+                name_span = target.name.span if isinstance(target, ast.Index) else span
+                self.found.add("GN201", name_span, name=name, fix=fix)
             return False
         if info.stage != "state":
             fix = _WRITE_FIXES[info.stage]
-            self.found.add("GN402", span, name=name, stage=f"{info.stage} feature", fix=fix)
+            kind = "a derived feature" if info.stage == "derived" else f"an {info.stage}"
+            self.found.add("GN402", span, name=name, stage=kind, fix=fix)
             return False
         return True
+
+    def _kind_of(self, name: str, block: _Block) -> str:
+        if name in block.scope.bound:
+            return "a variable"
+        if name in self.names.params:
+            return "a param"
+        if name in self.names.lets:
+            return "a let"
+        return "built in" if name in ("n", "m") else "a clause"
 
     def _target_index(self, target: ast.Name | ast.Index, name: str, block: _Block) -> list[Typed]:
         info = self.names.features[name]
@@ -187,7 +211,7 @@ class UpdateChecker(ExpressionChecker):
         elif not self.index_ok(target.span, name, len(index)):
             pass
         elif info.place == "edge" and isinstance(target, ast.Index):
-            self.warn_if_unguarded(target, block.scope)
+            self.warn_if_unguarded(target, block.scope, "keeps nothing")
         return index
 
     def _set_edge(self, tree: ast.Assign, target: ast.Call, block: _Block) -> None:
@@ -201,7 +225,8 @@ class UpdateChecker(ExpressionChecker):
         if not self.arity_ok(target.name, target.span, len(ends), ["u", "v"]):
             return
         if self.names.graph is not None and not self.names.graph.mutable:
-            self.found.add("GN404", tree.span)
+            kind = "directed" if self.names.graph.directed else "undirected"
+            self.found.add("GN404", tree.span, kind=kind)
             return
         self._require_own_cell(tree, target, block)
         self.names.written.add("edge")

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from gnarl_compiler import ir
 from gnarl_compiler.ir import Const, Info, Op, Ref
-from gnarl_compiler.numbers import nearly_equal, snapped_ceil, snapped_floor
+from gnarl_compiler.numbers import compare_values, snapped_ceil, snapped_floor
 from gnarl_dsl.arithmetic import evaluate_arithmetic
 from gnarl_dsl.builtins import FUNCTIONS
 from gnarl_dsl.model import Feature, Problem
@@ -63,7 +63,7 @@ class Builder:
                 left, right = self.const(op.left), self.const(op.right)
                 if left is None or right is None:
                     return op
-                return Const(_folded_compare(op.op, left.value, right.value), "truth")
+                return Const(compare_values(op.op, left.value, right.value), "truth")
             case ir.Logic():
                 return self._folded_logic(op)
             case ir.Select():
@@ -190,21 +190,3 @@ def _folded_unary(op: str, known: Const) -> Const:
         "floor": lambda: snapped_floor(value),
     }
     return Const(results[op](), "number")
-
-
-def _folded_compare(op: str, left: float, right: float) -> bool:
-    match op:
-        case "==":
-            return left == right
-        case "!=":
-            return left != right
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case _:
-            return nearly_equal(float(left), float(right))

@@ -16,9 +16,14 @@ EXAMPLES = """examples:
   gnarl-compile --quiet specs/*.gnarl         only the mistakes, in all files
   gnarl-compile --format json my.gnarl        the same for editors and scripts
   gnarl-compile --explain GN401               what a diagnostic means
+  gnarl-compile mvc --emit python             the kernels generated from a spec
+  gnarl-compile specs/*.gnarl -o build        write them to build/NAME.py
 
 exit codes: 0 fine, 1 mistakes in a spec, 2 mistakes on the command line
 """
+
+
+EMITS = ["summary", "tree", "problem", "ir", "python"]
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -30,7 +35,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("specs", nargs="*", metavar="SPEC", help="a .gnarl file, a shipped spec's name, or -")
-    add("--emit", choices=["summary", "tree", "problem"], help="what to show (default: summary)")
+    add("--emit", choices=EMITS, help="what to show (default: summary)")
+    add("-o", "--out", metavar="DIR", help="write the generated module of each spec to DIR")
     add("--format", choices=["text", "json"], default="text", help="json: for editors and scripts")
     add("-p", "--param", action="append", default=[], metavar="NAME=VALUE", help="set a param")
     add("--allow-costly", action="store_true", help="accept more than O(n^3) per step")

@@ -6,10 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from textwrap import fill
 
 from gnarl_compiler.console import OK, UsageError, parse_params
-from gnarl_compiler.driver import Compiled, Options, compile_argument, emit
+from gnarl_compiler.driver import Compiled, Options, compile_argument, emit, write_generated
 from gnarl_compiler.summary import bold, plain
 from gnarl_dsl.render import render_all, to_record
 from gnarl_dsl.scope import edit_distance
@@ -32,6 +33,8 @@ def compile_command(args: argparse.Namespace) -> int:
     for spec in args.specs:
         results.append(compile_argument(spec, options))
         _show(results[-1], args)
+        if args.out is not None:
+            _save(results[-1], args)
     if args.format == "json":
         _write(_document(results))
     return max(result.exit_code for result in results)
@@ -42,10 +45,16 @@ def _show(result: Compiled, args: argparse.Namespace) -> None:
         print(f"gnarl-compile: {result.failure}", file=sys.stderr)
     if args.format == "json":
         return
-    if not args.quiet:
+    if not args.quiet and (args.emit or args.out is None):
         _write(emit(result, args.emit or "summary", bold if _wants_colour() else plain))
     for text in _diagnostics(result):
         print(text, file=sys.stderr)
+
+
+def _save(result: Compiled, args: argparse.Namespace) -> None:
+    path = write_generated(result, Path(args.out))
+    if path is not None and args.format != "json":
+        print(f"wrote {path}", file=sys.stderr)
 
 
 def _diagnostics(result: Compiled) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The compiler's phases, in order, one function each: a command's argument in, text out.
 
     argument ─ check_argument ─► Checked (read, parse, merge, check) ─ emit ─► text
+    Problem ─ lower ─► IR ─ prune, hoist ─► IR ─ emit_module ─► Python (generate.py)
 
 Reading, parsing and checking are the front end's (gnarl_dsl.loading). Every phase can be
 looked at: `--emit` names the point at which to stop and show what there is.
@@ -10,15 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, assert_never
 
-from gnarl_compiler.console import FAILED, OK, USAGE, UsageError, check_argument
+from gnarl_compiler.console import FAILED, OK, USAGE, Failure, UsageError, check_argument
+from gnarl_compiler.files import write_module
 from gnarl_compiler.summary import Paint, plain, render_summary
 from gnarl_compiler.tree_text import render_tree
 from gnarl_dsl.diagnostics import Diagnostic
 from gnarl_dsl.loading import Checked
+from gnarl_dsl.model import Problem
 
-Emit = Literal["summary", "tree", "problem"]
+if TYPE_CHECKING:
+    from gnarl_compiler.generate import Generated
+
+Emit = Literal["summary", "tree", "problem", "ir", "python"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,35 @@ def emit(compiled: Compiled, what: Emit, heading: Paint = plain) -> str:
             return render_summary(problem, heading)
         case "problem":
             return problem.model_dump_json(indent=2) + "\n"
+        case "ir":
+            return _generated(problem).ir
+        case "python":
+            return _generated(problem).python
     assert_never(what)
+
+
+def write_generated(compiled: Compiled, folder: Path) -> Path | None:
+    """Write the generated module to a folder; None for a spec with mistakes."""
+    problem = compiled.checked.problem if compiled.checked else None
+    if problem is None or compiled.exit_code != OK:
+        return None
+    text = _generated(problem).python
+    try:
+        return write_module(text, folder, problem.name)
+    except OSError as error:
+        raise UsageError(f"-o {folder}: {error.strerror or error}") from error
+
+
+def _generated(problem: Problem) -> Generated:
+    # Code generation needs NumPy, which checking a spec does not.
+    from gnarl_compiler.generate import Unsupported, generate
+
+    try:
+        return generate(problem)
+    except Unsupported as error:
+        raise Failure(
+            f"{problem.name} cannot be compiled: {error}; gnarl-trace can run it"
+        ) from error
 
 
 def _is_no_text(checked: Checked) -> bool:

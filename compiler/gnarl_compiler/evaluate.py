@@ -15,7 +15,12 @@ from gnarl_compiler.algorithms import ALGORITHMS
 from gnarl_compiler.chase import chase
 from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Array
-from gnarl_compiler.numbers import nearly_equal, snapped_ceil, snapped_floor
+from gnarl_compiler.numbers import (
+    compare_values,
+    nearly_equal,
+    snapped_ceil,
+    snapped_floor,
+)
 from gnarl_compiler.state import State, Value
 from gnarl_dsl import model
 from gnarl_dsl.arithmetic import evaluate_arithmetic
@@ -207,21 +212,7 @@ class Evaluator:
         left, right = self.value(expr.left, bound), self.value(expr.right, bound)
         if left is None or right is None:
             return False
-        match expr.op:
-            case "==":
-                return left == right
-            case "!=":
-                return left != right
-            case "<":
-                return left < right
-            case "<=":
-                return left <= right
-            case ">":
-                return left > right
-            case ">=":
-                return left >= right
-            case "~=":
-                return nearly_equal(left, right)
+        return compare_values(expr.op, left, right)
 
     def let_call(self, expr: model.LetCall, bound: Bindings) -> Value:
         let = self.problem.let(expr.name)

@@ -187,7 +187,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "ws": Family(_watts_strogatz, ("k", "p"), "a larger k (k = 1 has no edges)"),
         "grid": Family(_grid),
         "tree": Family(_tree),
-        "complete": Family(_complete),
+        "complete": Family(_complete, both_ways=True),
     }
 )
 

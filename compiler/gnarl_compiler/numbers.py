@@ -36,3 +36,22 @@ def _snapped(value: float, rounding: Callable[[float], int]) -> float:
     if abs(value - near) <= SNAP:
         return float(near)
     return float(rounding(value))
+
+
+def compare_values(op: str, left: float, right: float) -> bool:
+    """A comparison of the language on two values of one type."""
+    match op:
+        case "==":
+            return left == right
+        case "!=":
+            return left != right
+        case "<":
+            return left < right
+        case "<=":
+            return left <= right
+        case ">":
+            return left > right
+        case ">=":
+            return left >= right
+        case _:
+            return nearly_equal(float(left), float(right))

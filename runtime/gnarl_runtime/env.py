@@ -49,7 +49,7 @@ class GnarlEnv(gymnasium.Env[Observation, np.int64]):
         action_mask (N,)   int8      which nodes may be picked
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 (Gymnasium's own type)
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 (Gymnasium's own type)
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class GnarlEnv(gymnasium.Env[Observation, np.int64]):
         self.problem, self.illegal, self.render_mode = problem, illegal, render_mode
         self.game = Interpreter(problem, reward)
         self.source = Source(problem, split, instances)
-        nodes = max_nodes or self.source.largest()
+        nodes = self.source.largest() if max_nodes is None else max_nodes
         self.batch = Batch.allocate(layout_of(problem, 1, nodes))
         self.signature = self.batch.layout.signature
         self.sizes = Sizes(nodes, most_messages(self.batch.layout))
@@ -76,6 +76,7 @@ class GnarlEnv(gymnasium.Env[Observation, np.int64]):
         self.action_space = spaces.Discrete(nodes)
         self.episodes = 0
         self.state: State | None = None
+        self.over = False  # by a forbidden pick, which leaves the state as it was
 
     def _space(self) -> spaces.Dict:
         nodes, messages, columns = self.sizes.nodes, self.sizes.messages, self.signature
@@ -105,7 +106,7 @@ class GnarlEnv(gymnasium.Env[Observation, np.int64]):
             # The next of the seed's: the same whatever was picked in earlier episodes.
             instance = self.source.draw(self.np_random_seed, self.episodes)
             self.episodes += 1
-        self.state = self.game.reset(instance)
+        self.state, self.over = self.game.reset(instance), False
         self.batch.load_state(0, self.state)
         return self._observation(), self._info({})
 
@@ -119,7 +120,7 @@ class GnarlEnv(gymnasium.Env[Observation, np.int64]):
         except IllegalPick:
             if self.illegal == "raise":
                 raise
-            self.state = None
+            self.over = True
             self.batch.legal[0] = False
             return self._observation(), 0.0, True, False, self._info({"illegal": True})
         self.state = move.state
@@ -142,7 +143,7 @@ class GnarlEnv(gymnasium.Env[Observation, np.int64]):
     # Parts
 
     def _running(self) -> State:
-        if self.state is None or self.state.ended is not None:
+        if self.state is None or self.over or self.state.ended is not None:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset() before step()")
         return self.state
 

@@ -32,7 +32,7 @@ from gnarl_runtime.policy import Policy
 class Recipe:
     """How long and with what the policy is trained; graph sizes come from the spec."""
 
-    updates: int = 500
+    updates: int = 400
     graphs: int = 128  # per update
     players: int = 64  # episodes played side by side
     updates_per_step: int = 6  # updates between two steps of all players

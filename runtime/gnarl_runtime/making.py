@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.instance import Instance
@@ -24,28 +24,13 @@ def make(
     nodes: Nodes | None = None,
     seed: int = 0,
     *,
-    instances: Instances | None = None,
-    split: str = "train",
-    pool: int = 256,
-    reward: str | None = None,
-    expert: str | bool = False,
     illegal: Illegal = "raise",
     render_mode: str | None = None,
-    **params: str | float,
+    pool: int = 256,
+    **options: Any,
 ) -> GraphEnv:
-    """A Gymnasium environment for one graph at a time."""
-    engine = make_engine(
-        spec,
-        slots=1,
-        nodes=nodes,
-        seed=seed,
-        instances=instances,
-        split=split,
-        pool=pool,
-        reward=reward,
-        expert=expert,
-        **params,
-    )
+    """A Gymnasium environment for one graph at a time; options as for `make_engine`."""
+    engine = make_engine(spec, slots=1, nodes=nodes, seed=seed, pool=pool, **options)
     return GraphEnv(engine, illegal, render_mode)
 
 
@@ -55,28 +40,13 @@ def make_vec(
     nodes: Nodes | None = None,
     seed: int = 0,
     *,
-    instances: Instances | None = None,
-    split: str = "train",
-    pool: int = 1024,
-    reward: str | None = None,
-    expert: str | bool = False,
     illegal: Illegal = "raise",
     copy: bool = True,
-    **params: str | float,
+    pool: int = 1024,
+    **options: Any,
 ) -> GraphVectorEnv:
-    """A native vector environment of `num_envs` graphs."""
-    engine = make_engine(
-        spec,
-        slots=num_envs,
-        nodes=nodes,
-        seed=seed,
-        instances=instances,
-        split=split,
-        pool=pool,
-        reward=reward,
-        expert=expert,
-        **params,
-    )
+    """A native vector environment of `num_envs` graphs; options as for `make_engine`."""
+    engine = make_engine(spec, slots=num_envs, nodes=nodes, seed=seed, pool=pool, **options)
     return GraphVectorEnv(engine, illegal, copy)
 
 
@@ -93,7 +63,16 @@ def make_engine(
     expert: str | bool = False,
     **params: str | float,
 ) -> Engine:
-    """The engine behind the environments; `expert` is a name, or True for the first."""
+    """The engine behind the environments.
+
+    nodes      size of the graphs, or (smallest, largest); None takes the spec's own sizes
+    instances  the name of an instance set of the spec, a file, or a list of instances
+    split      which split of the set to draw from
+    pool       how many different instances to draw
+    reward     which reward or objective to pay; None takes the spec's first
+    expert     an expert to offer by `expert()`: its name, or True for the first
+    params     values for the params of the spec
+    """
     if slots < 1:
         raise ValueError(f"num_envs must be 1 or more, found {slots}")
     problem = _problem(spec, params)

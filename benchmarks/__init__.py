@@ -1,0 +1,1 @@
+"""Measurements; `python benchmarks/env.py --help` and its neighbours."""

@@ -1,0 +1,89 @@
+"""The machine under a measurement: pinned to one core, and described for the record."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+PACKAGES = ("gnarl-dsl", "numpy", "numba", "scipy", "gymnasium")
+
+
+def pin_to_one_core() -> int:
+    """Keep this process and its children on one core, one thread; call before NumPy loads."""
+    if "numpy" in sys.modules:
+        raise RuntimeError("NumPy is loaded already: it may have started its threads")
+    for name in THREAD_VARIABLES:
+        os.environ[name] = "1"
+    core = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+    return core
+
+
+def load_average() -> list[float]:
+    """The machine's load over 1, 5 and 15 minutes; above its cores, figures suffer."""
+    return [round(value, 2) for value in os.getloadavg()]
+
+
+def provenance() -> dict[str, Any]:
+    """What another person needs to know to repeat the run."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "commit": commit(),
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        **{name: package_version(name) for name in PACKAGES},
+    }
+
+
+def commit() -> str:
+    """The checked-out commit, with a plus sign if files differ from it."""
+    head = git("rev-parse", "HEAD")
+    return head + "+" if head and git("status", "--porcelain") else head
+
+
+def git(*arguments: str) -> str:
+    """What a git command prints; nothing outside a checkout."""
+    try:
+        run = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return run.stdout.strip()
+
+
+def cpu_model() -> str:
+    """The processor's name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":")[1].strip() for line in lines if "model name" in line), "")
+
+
+def package_version(name: str) -> str:
+    """An installed package's version."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def resident_megabytes() -> float:
+    """The memory that this process occupies now."""
+    pages = int(Path("/proc/self/statm").read_text("utf-8").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -1,0 +1,40 @@
+"""A checked problem in, its IR and the text of its kernels out: the back half of the compiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gnarl_compiler.emit import emit_module
+from gnarl_compiler.emit_values import Unsupported
+from gnarl_compiler.ir import Program
+from gnarl_compiler.lower import lower_problem
+from gnarl_compiler.passes import EVERYTHING, Mode, hoist_inputs, prune
+from gnarl_compiler.print_ir import print_program
+from gnarl_compiler.verify import verify_program
+from gnarl_dsl.model import Problem
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What the compiler makes of a problem, in both its forms."""
+
+    program: Program
+    python: str
+
+    @property
+    def ir(self) -> str:
+        return print_program(self.program)
+
+
+def generate(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING) -> Generated:
+    """Lower, prune, hoist and emit; the IR is verified after every pass."""
+    lowered = lower_problem(problem, reward)
+    verify_program(lowered, problem)
+    pruned = prune(lowered, mode)
+    verify_program(pruned, problem)
+    hoisted = hoist_inputs(pruned, problem)
+    verify_program(hoisted, problem)
+    return Generated(hoisted, emit_module(hoisted, problem))
+
+
+__all__ = ["Generated", "Unsupported", "generate"]

@@ -1,0 +1,183 @@
+"""Many instances go in, the slots of a Batch come out: whole arrays at a time, no loop per node.
+
+Only what never changes in an episode is written: graph, tags, inputs and oracles. The reset
+kernel fills in the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.instance import Instance
+from gnarl_dsl.model import Feature
+from gnarl_runtime.batch import Batch, CapacityError
+from gnarl_runtime.instance_cells import Values
+from gnarl_runtime.layout import WORD
+
+Index = NDArray[np.int64]
+
+
+# Instances in
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """Every edge of K graphs: which graph, its number there, and its ends."""
+
+    graph: Index  # (edges,)
+    number: Index  # (edges,)
+    u: Index  # (edges,)
+    v: Index  # (edges,)
+
+
+def stack(matrices: Sequence[Values], nodes: int) -> Values:
+    """Square matrices of up to `nodes` rows, padded with zeros: (K, nodes, nodes)."""
+    room = np.zeros((len(matrices), nodes, nodes), matrices[0].dtype)
+    for place, matrix in zip(room, matrices, strict=True):
+        place[: len(matrix), : len(matrix)] = matrix
+    return room
+
+
+def load_instances(batch: Batch, slots: Index, instances: Sequence[Instance]) -> None:
+    """Graphs, tags and inputs of instances into slots, whatever was there before."""
+    sizes = np.array([instance.graph.n for instance in instances])
+    adjacency = stack([instance.graph.adjacency for instance in instances], int(sizes.max()))
+    directed = batch.layout.problem.graph.directed
+    edges = _edges(adjacency if directed else np.triu(adjacency))
+    counts = np.bincount(edges.graph, minlength=len(instances))
+    _require_room(batch, int(sizes.max()), int(counts.max()))
+    batch.n[slots], batch.m[slots] = sizes, counts
+    _load_arcs(batch, slots, adjacency)
+    _load_table(batch, slots, edges)
+    _fill(batch.tags, slots, sizes, np.concatenate([instance.tags for instance in instances]))
+    for feature in batch.layout.problem.features:
+        if feature.stage == "input":
+            values = [np.asarray(instance.inputs[feature.name]) for instance in instances]
+            load_cells(batch, slots, feature, _cells(feature, values, edges, len(adjacency[0])))
+
+
+def _edges(once: NDArray[np.bool_]) -> _Edges:
+    """Edges in the order of their ids: by graph, then u, then v."""
+    graph, u, v = np.nonzero(once)
+    return _Edges(graph, _within(np.bincount(graph, minlength=len(once))), u, v)
+
+
+def _within(counts: NDArray[np.integer]) -> Index:
+    """0, 1, … for each group of so many."""
+    starts = np.cumsum(counts) - counts
+    return np.arange(int(counts.sum())) - np.repeat(starts, counts)
+
+
+def _load_arcs(batch: Batch, slots: Index, adjacency: NDArray[np.bool_]) -> None:
+    graph, _, src = np.nonzero(adjacency.transpose(0, 2, 1))
+    counts, nodes = np.bincount(graph, minlength=len(slots)), adjacency.shape[1]
+    batch.src[slots] = 0
+    batch.src[slots[graph], _within(counts)] = src
+    batch.rowptr[slots] = counts[:, None]
+    batch.rowptr[slots, : nodes + 1] = 0
+    batch.rowptr[slots, 1 : nodes + 1] = np.cumsum(adjacency.sum(axis=1), axis=1)
+    words = -(-nodes // WORD)
+    batch.adjacency[slots] = 0
+    batch.adjacency[slots, :nodes, :words] = pack_words(adjacency)
+
+
+def pack_words(adjacency: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Matrices (K, n, n) as rows of 64-bit words (K, n, words)."""
+    count, nodes, _ = adjacency.shape
+    room = np.zeros((count, nodes, -(-nodes // WORD) * WORD), np.bool_)
+    room[:, :, :nodes] = adjacency
+    return np.packbits(room, axis=2, bitorder="little").view("<u8")
+
+
+def _load_table(batch: Batch, slots: Index, edges: _Edges) -> None:
+    if not batch.edge_id.shape[1]:
+        return
+    batch.edge_id[slots] = -1
+    batch.edge_id[slots[edges.graph], edges.u, edges.v] = edges.number
+    if not batch.layout.problem.graph.directed:
+        batch.edge_id[slots[edges.graph], edges.v, edges.u] = edges.number
+
+
+def _cells(feature: Feature, values: list[Values], edges: _Edges, nodes: int) -> Values:
+    if feature.place == "edge":
+        return stack(values, nodes)[edges.graph, edges.u, edges.v]
+    return np.concatenate([np.ravel(value) for value in values])
+
+
+def load_cells(batch: Batch, slots: Index, feature: Feature, cells: Values) -> None:
+    """Cells of a feature, slot after slot in a row, into slots whose graphs are there."""
+    values, n = batch.features[feature.name], batch.n[slots]
+    if values.ndim == 1:
+        values[slots] = cells
+    elif feature.place == "pair":
+        sizes = n.astype(np.int64) ** 2
+        place, side = _within(sizes), np.repeat(n, sizes)
+        values[slots] = 0
+        values[np.repeat(slots, sizes), place // side, place % side] = cells
+    else:
+        _fill(values, slots, n if feature.place == "node" else batch.m[slots], cells)
+
+
+def _fill(target: Values, slots: Index, sizes: NDArray[np.integer], cells: Values) -> None:
+    target[slots] = 0
+    target[np.repeat(slots, sizes), _within(sizes)] = cells
+
+
+def _require_room(batch: Batch, n: int, m: int) -> None:
+    layout = batch.layout
+    if n > layout.nodes or m > layout.edges:
+        raise CapacityError(
+            f"graphs of {n} nodes and {m} edges do not fit into slots for "
+            f"{layout.nodes} nodes and {layout.edges} edges"
+        )
+
+
+# From batch to batch
+
+
+def copy_slots(source: Batch, picks: Index, target: Batch, slots: Index) -> None:
+    """Graphs, tags, inputs and the target's oracles from slots of one batch to another's."""
+    target.n[slots], target.m[slots] = source.n[picks], source.m[picks]
+    _copy(source.rowptr, picks, target.rowptr, slots)
+    room = source.rowptr.shape[1]
+    if target.rowptr.shape[1] > room:
+        target.rowptr[slots, room:] = source.rowptr[picks, -1:]
+    for name in ("src", "adjacency", "tags"):
+        _copy(getattr(source, name), picks, getattr(target, name), slots)
+    if target.edge_id.shape[1]:
+        _copy(source.edge_id, picks, target.edge_id, slots, blank=-1)
+    for feature in target.layout.stored():
+        if feature.stage in ("input", "oracle"):
+            name = feature.name
+            _copy(source.features[name], picks, target.features[name], slots)
+
+
+def _copy(source: Values, picks: Index, target: Values, slots: Index, blank: int = 0) -> None:
+    """Whole slots; where the target has more room, the rest is blank."""
+    if source.shape[1:] == target.shape[1:]:
+        target[slots] = source[picks]
+        return
+    target[slots] = blank
+    shared = [slice(min(s, t)) for s, t in zip(source.shape[1:], target.shape[1:], strict=True)]
+    target[(slots, *shared)] = source[(picks, *shared)]
+
+
+def verify_room(source: Batch, target: Batch) -> None:
+    """Raise unless every slot of one batch can be copied to the other: problem, room, oracles."""
+    ours, theirs = source.layout, target.layout
+    if ours.problem is not theirs.problem and ours.problem.hash != theirs.problem.hash:
+        raise ValueError(
+            f"a pool of {ours.problem.name} ({ours.problem.hash}) cannot fill a batch of "
+            f"{theirs.problem.name} ({theirs.problem.hash}): they are different problems"
+        )
+    _require_room(target, int(source.n.max()), int(source.m.max()))
+    missing = [name for name in theirs.oracles if name not in ours.oracles]
+    if missing:
+        raise ValueError(
+            f"the batch reads the oracle `{missing[0]}`, which the pool was not asked to solve; "
+            f"likely fix: oracles={list(theirs.oracles)}"
+        )
