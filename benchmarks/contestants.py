@@ -27,32 +27,36 @@ CHECK_EVERY = 32  # single steps between looks at the time
 
 @dataclass
 class Tally:
-    """What was counted in a slice of time; `inside` and `resets` are seconds on the clock."""
+    """What was counted so far; `inside` and `resets` are seconds on the clock."""
 
     count: int = 0
     inside: float = 0.0
     resets: float = 0.0
-    share: float = 1.0
 
     @property
     def rate(self) -> float:
-        """Per second of a core, resets included."""
-        return self.count / max((self.inside + self.resets) * self.share, 1e-12)
+        """Per second, resets included."""
+        return self.count / max(self.inside + self.resets, 1e-12)
 
     @property
     def rate_between_resets(self) -> float:
-        """Per second of a core, resets left out."""
-        return self.count / max(self.inside * self.share, 1e-12)
+        """Per second, resets left out."""
+        return self.count / max(self.inside, 1e-12)
+
+    def add(self, other: Tally, share: float) -> None:
+        """Add a slice during which the process had this share of the core."""
+        self.count += other.count
+        self.inside += other.inside * share
+        self.resets += other.resets * share
 
 
-def run_slice(turn: Callable[[Tally], None], seconds: float) -> Tally:
-    """Take turns for some wall time."""
-    tally = Tally()
+def run_slice(turn: Callable[[Tally], None], seconds: float, total: Tally) -> None:
+    """Take turns for some wall time, and add them up in seconds of a core."""
+    own = Tally()
     wall, cpu = perf_counter(), process_time()
     while perf_counter() - wall < seconds:
-        turn(tally)
-    tally.share = min((process_time() - cpu) / (perf_counter() - wall), 1.0)
-    return tally
+        turn(own)
+    total.add(own, min((process_time() - cpu) / (perf_counter() - wall), 1.0))
 
 
 class SinglePlay:

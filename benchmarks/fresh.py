@@ -5,12 +5,11 @@ Prints one line of JSON; `benchmarks/env.py` starts it.
 
 from __future__ import annotations
 
-import resource
 import sys
 from time import perf_counter, process_time
 from typing import Any
 
-from benchmarks.machine import resident_megabytes
+from benchmarks.machine import memory_megabytes
 
 
 def main(arguments: list[str]) -> int:
@@ -46,11 +45,10 @@ def memory_of_batch(spec: str, nodes: int, count: int) -> dict[str, float]:
     make_vec = front_door()
     small = make_vec(spec, num_envs=1, nodes=nodes, seed=0, pool=1)
     step_batch(small, 1)
-    before = resident_megabytes()
+    before, _ = memory_megabytes()
     venv = make_vec(spec, num_envs=count, nodes=nodes, seed=0, pool=count)
     step_batch(venv, 2 * nodes)
-    after = resident_megabytes()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    after, peak = memory_megabytes()
     return {"before": before, "batch": after - before, "process": after, "peak": peak}
 
 

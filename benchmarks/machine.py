@@ -83,7 +83,11 @@ def package_version(name: str) -> str:
         return "not installed"
 
 
-def resident_megabytes() -> float:
-    """The memory that this process occupies now."""
-    pages = int(Path("/proc/self/statm").read_text("utf-8").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+def memory_megabytes() -> tuple[float, float]:
+    """The memory that this process occupies now, and the most it ever did.
+
+    From /proc: what getrusage calls the most includes the parent's before the start.
+    """
+    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
+    sizes = {line.split(":")[0]: line.split()[1] for line in lines if line.endswith(" kB")}
+    return int(sizes["VmRSS"]) / 2**10, int(sizes["VmHWM"]) / 2**10

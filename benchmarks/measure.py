@@ -1,4 +1,4 @@
-"""A plan in, figures out: every contestant in turn, three times over, medians."""
+"""A plan in, figures out: all contestants by turns, a rate per repetition and their median."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ PEERS: dict[str, Callable[[int], Any]] = {
     "mst_prim": peers.MstPrimEnv,
 }
 LABEL_POOL = 128  # instances whose oracles are solved for bulk labels
+SLICES = 4  # turns of each contestant in a repetition
 WARM_UP = 8.0  # seconds at most until a batch is in the middle of its episodes
+PRIME = 30.0  # seconds at most for the first episodes, compiling included
 FRESH_COUNT = 16  # graphs in a batch whose compile time is measured
 FRESH_NODES = 16
 
@@ -106,17 +108,17 @@ def note(
 
 
 def measure_case(case: Case, plan: Plan, say: Say, failures: list[str]) -> list[Figure]:
-    """All contestants by turns, so that all meet the same machine."""
+    """All contestants by turns, a short slice each, so that all meet the same machine."""
     turns: dict[str, Turn] = {}
     for name, build in contestants(case, plan).items():
         try:
             turns[name] = build()
         except Exception as error:  # any failure of a contestant must not stop the others
             failures.append(f"{case} {name}: {type(error).__name__}: {error}")
-    tallies: dict[str, list[Tally]] = {name: [] for name in turns}
-    for _ in range(plan.repetitions):
+    tallies = {name: [Tally() for _ in range(plan.repetitions)] for name in turns}
+    for repetition in range(plan.repetitions * SLICES):
         for name, turn in turns.items():
-            tallies[name].append(run_slice(turn, plan.seconds))
+            run_slice(turn, plan.seconds / SLICES, tallies[name][repetition // SLICES])
     figures = [figure_of(case, name, own) for name, own in tallies.items()]
     for figure in figures:
         say(f"    {figure.contestant:<18} {figure.rate:>14,.0f} /s")
@@ -162,21 +164,30 @@ def interpreter_turn(case: Case) -> Turn:
 
 def batch_turn(case: Case, plan: Plan, copy: bool) -> Turn:
     """Our batch; with `copy` every step returns observations of its own."""
+    prime(BatchPlay, case)
     venv = gnarl.make_vec(case.spec, num_envs=plan.num_envs, nodes=case.nodes, seed=0, copy=copy)
     play = BatchPlay(venv)
     play.warm_up(min(WARM_UP, 10 * plan.seconds))
     return play.turn
 
 
+def prime(player: type[BatchPlay], case: Case, **options: Any) -> None:
+    """Play whole episodes in a small batch: kernels compile when first called, some at an end."""
+    venv = gnarl.make_vec(case.spec, num_envs=2, nodes=case.nodes, seed=0, pool=2, **options)
+    player(venv).warm_up(PRIME)
+
+
 def label_turn(case: Case, plan: Plan) -> Turn:
     """The expert of our batch, on states along its own episodes."""
+    expert = EXPERTS[case.spec]
+    prime(BatchLabels, case, expert=expert)
     venv = gnarl.make_vec(
         case.spec,
         num_envs=plan.num_envs,
         nodes=case.nodes,
         seed=0,
         pool=LABEL_POOL,
-        expert=EXPERTS[case.spec],
+        expert=expert,
         copy=False,
     )
     play = BatchLabels(venv)

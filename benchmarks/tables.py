@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from statistics import median
 from typing import Any
 
 Record = dict[str, Any]
-Rates = dict[tuple[str, int], dict[str, float]]
+Rates = dict[tuple[str, int], dict[str, list[float]]]  # one number per repetition
 
 BATCH_GOAL = 10.0  # times the hand-written environment
 LABEL_GOAL = 20.0  # times the hand-written expert
@@ -30,11 +31,11 @@ def report_text(record: Record) -> str:
 
 
 def by_case(figures: Iterable[Record]) -> Rates:
-    """Median rates by problem and size, then by contestant."""
+    """Rates by problem and size, then by contestant."""
     rates: Rates = {}
     for figure in figures:
         case = (figure["spec"], figure["nodes"])
-        rates.setdefault(case, {})[figure["contestant"]] = figure["rate"]
+        rates.setdefault(case, {})[figure["contestant"]] = figure["rates"]
     return rates
 
 
@@ -133,16 +134,16 @@ def memory_table(runs: list[Record]) -> str:
     return f"memory, MB   (goal: batch below {MEMORY_GOAL:g})\n{aligned([head, *rows])}"
 
 
-def number(value: float | None) -> str:
-    """A rate, or a dash."""
-    return "-" if value is None else f"{value:,.0f}"
+def number(rates: list[float] | None) -> str:
+    """A median rate, or a dash."""
+    return "-" if rates is None else f"{median(rates):,.0f}"
 
 
-def ratio(own: dict[str, float], over: str, under: str, goal: float | None = None) -> str:
-    """One rate as a multiple of another, marked if it misses its goal."""
+def ratio(own: dict[str, list[float]], over: str, under: str, goal: float | None = None) -> str:
+    """One rate as a multiple of another (median), marked if it misses its goal."""
     if over not in own or under not in own:
         return "-"
-    value = own[over] / own[under]
+    value = median(a / b for a, b in zip(own[over], own[under], strict=True))
     missed = goal is not None and value < goal
     return f"{value:,.0f}x" if value >= 100 else f"{value:.3g}x{'!' if missed else ''}"
 

@@ -168,7 +168,8 @@ class CallChecker(FunctionChecker):
             self._report_too_few(tree)
             self.visit(tree.args, scope)
             return self.poison(tree.span)
-        args = [self.check_as(arg, scope, SCALAR, f"`{name}`") for arg in tree.args]
+        what = f"an argument of `{name}`"
+        args = [self.check_as(arg, scope, SCALAR, what) for arg in tree.args]
         total = args[0]
         for arg in args[1:]:
             total = self.arithmetic(name, total, arg, tree.span)
@@ -189,7 +190,8 @@ class CallChecker(FunctionChecker):
 
     def _math(self, tree: ast.Call, scope: Scope) -> Typed:
         name = tree.name.text
-        args = [self.check_as(arg, scope, SCALAR, f"`{name}`") for arg in tree.args]
+        what = f"an argument of `{name}`"
+        args = [self.check_as(arg, scope, SCALAR, what) for arg in tree.args]
         if not self.arity_ok(tree.name, tree.span, len(args), ["a"]):
             return self.poison(tree.span)
         kind = args[0].type if name == "abs" or args[0].is_poison else WHOLE

@@ -11,8 +11,8 @@ from gnarl_dsl.source import Source, Span
 # Nobody mends more than this before looking again, and a hostile file can't make us slow.
 MAX_ERRORS = 100
 ENOUGH = "GN023"
-# Warnings that can be mere consequences of an error: whoever used the name was not read.
-_CONSEQUENCES = frozenset({"GN901", "GN906", "GN907"})
+# Warnings that can be mere consequences of an error: the use or the guard was not read.
+_CONSEQUENCES = frozenset({"GN901", "GN904", "GN906", "GN907"})
 
 
 @dataclass(frozen=True)

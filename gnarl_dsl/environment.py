@@ -15,11 +15,15 @@ from gnarl_dsl.types import Type
 
 @dataclass
 class Binding:
-    """A bound variable; `used` is set when an expression reads it."""
+    """A bound variable; `used` is set when an expression reads it.
+
+    `choice` is the value of a variable that stands for an enum param, which is known now.
+    """
 
     type: Type
     span: Span
     used: bool = False
+    choice: model.Choice | None = None
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,9 @@ class ExpertChecker(UpdateChecker):
         for criterion in tree.criteria:
             for key in criterion.keys:
                 typed = self.require_scalar(
-                    self.check_expr(key, scope), key.span, f"`{criterion.direction}`"
+                    self.check_expr(key, scope),
+                    key.span,
+                    f"what stands after `{criterion.direction}`",
                 )
                 facts = facts.plus(typed.facts)
                 keys.append(

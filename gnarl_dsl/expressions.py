@@ -208,7 +208,8 @@ class ExpressionChecker(NameChecker):
         if not (left.type.whole or left.type.kind == "category") or not (
             right.type.whole or right.type.kind == "category"
         ):
-            self.found.add("GN903", tree.span, op=tree.op)
+            fix = "Use `not (… ~= …)`, or compare counts." if tree.op == "!=" else None
+            self.found.add("GN903", tree.span, op=tree.op, fix=fix)
 
     def _logic(self, tree: ast.Logic, scope: Scope) -> Typed:
         parts: list[Typed] = []

@@ -166,6 +166,10 @@ class FunctionChecker(BaseChecker):
         self, typed: Typed, signature: FunctionSignature, arg: ast.Expr, call: ast.Call
     ) -> Typed:
         """Every value the enum parameter can take must be one the function knows."""
+        if not typed.is_poison and not isinstance(typed.expr, model.Choice):
+            fix = f"Write one of {' | '.join(signature.choices)}, or an enum param."
+            self.found.add("GN218", arg.span, fix=fix)
+            return self.poison(arg.span, typed)
         unknown = [word for word in typed.type.choices if word not in signature.choices]
         if typed.is_poison or not unknown:
             return typed

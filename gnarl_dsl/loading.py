@@ -92,15 +92,19 @@ class _Files:
         if file is None:
             self._report_no_base(name)
             return None
-        source = read_source(file, self.found, name.span)
+        try:
+            source = read_source(file, self.found, name.span)
+        except OSError as error:
+            self._report_no_base(name, f"`{file}` can't be opened: {error.strerror}.")
+            return None
         return None if source is None else self.expand(self.parse(source).tree, chain)
 
-    def _report_no_base(self, name: ast.Ident) -> None:
+    def _report_no_base(self, name: ast.Ident, fix: str | None = None) -> None:
         folder = self.folder or Path()
         where = "this folder" if folder == Path() else f"`{folder}`"
         beside = [path.stem for path in islice(folder.glob("*.gnarl"), 1000)]
         known = [path.stem for path in shipped_specs()]
-        fix = did_you_mean(name.text, [*beside, *known])
+        fix = fix or did_you_mean(name.text, [*beside, *known])
         shipped = ", ".join(known)
         self.found.add("GN116", name.span, name=name.text, where=where, known=shipped, fix=fix)
 

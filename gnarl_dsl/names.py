@@ -34,6 +34,8 @@ class NameChecker(QuantifierChecker):
         if name in scope.bound:
             binding = scope.bound[name]
             binding.used = True
+            if binding.choice is not None:
+                return self._choice(binding.choice.value, span, binding.type)
             return Typed(self._variable(name, span, binding.type), binding.type)
         if name in self.names.features:
             return self._bare_feature(tree)

@@ -158,6 +158,8 @@ class _BlockReader:
     ) -> int:
         """Report a syntax error; the number of the line to leave out."""
         at = lexemes[-1] if error.lexeme is None else error.lexeme
+        if any(word.reported for word in lines[at.line].words):
+            return at.line
         place = Surroundings(self.source, lexemes, lines, at, error.expected, self.grammar.signs)
         return report_syntax_error(place, self.found)
 

@@ -38,7 +38,8 @@ class QuantifierChecker(CallChecker):
         bound = self.check_binders(tree.binders, scope)
         where = self.check_where(tree.where, bound)
         body = self._body(tree, bound)
-        self.warn_unused_bindings(Scope(bound.fresh), "variable")
+        if tree.kind != "count":  # how many there are need not depend on which they are
+            self.warn_unused_bindings(Scope(bound.fresh), "variable")
         parts = [part for part in (where, body) if part is not None]
         if not bound.sound or any(part.is_poison for part in parts):
             return self.poison(tree.span, *parts)

@@ -32,11 +32,15 @@ _OTHER_TEXT = re.compile("'[^'\n]*'|“[^”\n]*”")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One token before layout; `kind` is name, number, string, sign or bad."""
+    """One token before layout; `kind` is name, number, string, sign or bad.
+
+    `reported` if it is a guess at something that was reported.
+    """
 
     kind: str
     text: str
     span: Span
+    reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +128,12 @@ class _Scanner:
             self.word(kind, match.group(), span)
         return match.end()
 
-    def word(self, kind: str, text: str, span: Span) -> None:
+    def word(self, kind: str, text: str, span: Span, reported: bool = False) -> None:
         if kind == "name" and not text.isascii() and self.once(text):
             self.found.add("GN019", span, text=text)
         if kind == "string" and "\n" in text:
             self.long_string = self.long_string or span
-        self.words.append(Word(kind, text, span))
+        self.words.append(Word(kind, text, span, reported))
         self.count += 1
 
     def end_line(self) -> None:
@@ -161,13 +165,13 @@ class _Scanner:
         if self.long_string:
             self.word("bad", self.text[start:end], span)
         else:
-            self.word("string", f'{self.text[start:end]}"', span)
+            self.word("string", f'{self.text[start:end]}"', span, reported=True)
         return end
 
     def loose_number(self, text: str, span: Span) -> None:
         whole = f"0{text}" if text.startswith(".") else f"{text}0"
         self.found.add("GN002", span, char=f"`{text}`", fix=f"Write `{whole}`.")
-        self.word("number", whole, span)
+        self.word("number", whole, span, reported=True)
 
     def stray_character(self, offset: int) -> int:
         """Report characters that no token can start with, once per run of one character."""
@@ -182,9 +186,9 @@ class _Scanner:
             shown = f"`{char}`" if char.isprintable() else _invisible(char)
             self.found.add("GN002", span, char=shown, fix=self.stray_fix(stray, end))
         if text:
-            self.word("string", f'"{text.group()[1:-1]}"', span)
+            self.word("string", f'"{text.group()[1:-1]}"', span, reported=True)
         elif stray.text or stray.kind == "bad":
-            self.word(stray.kind, stray.text or self.text[offset:end], span)
+            self.word(stray.kind, stray.text or self.text[offset:end], span, reported=True)
         return end
 
     def stray_fix(self, stray: _Stray, end: int) -> str | None:

@@ -222,6 +222,8 @@ def _block_specific(place: Surroundings) -> str | None:
         return f"A param has a default: `param {name} = 1`, or `param {name} : a | b = a`."
     if head == "instances" and words == {"NUMBER"}:
         return f"The number of instances comes first: `{place.back(1)} 1000 {place.at}(…)`."
+    if head == "drop" and place.back(1) == "drop" and place.at in ("graph", "horizon"):
+        return f"Every problem needs its `{place.at}`; declare it again to replace it."
     if words == {"uniform"}:
         return f"A rule starts with `uniform`: `{place.before[0]}: uniform v where …`."
     return "Write `terminate when …`." if words == {"when"} else None

@@ -72,6 +72,9 @@ class UpdateChecker(ExpressionChecker):
         self.warn_shadow(tree.name, block.scope)
         binding = Binding(typed.type, tree.name.span)
         block.scope = block.scope.bind(tree.name.text, binding)
+        if isinstance(typed.expr, model.Choice):
+            binding.choice = typed.expr
+            return binding
         bind = model.Bind.model_construct(span=tree.span, name=tree.name.text, value=typed.expr)
         block.add(bind, typed.facts)
         return binding

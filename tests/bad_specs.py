@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from gnarl_dsl.loading import Checked, check_file
@@ -24,6 +25,7 @@ def expected_file(path: Path) -> Path:
     return path.with_suffix(".expected")
 
 
+@cache
 def check_bad_spec(path: Path) -> Checked:
     """Check from the top of the repository; `# -p name=value` lines set params."""
     params = {name.decode(): value.decode() for name, value in _PARAM.findall(path.read_bytes())}

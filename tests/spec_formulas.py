@@ -129,6 +129,7 @@ class Formulas:
         def fits(let: Let) -> bool:
             allowed = (s.state or not let.state) and (s.oracle or not let.oracle)
             nodes = "node" not in let.params or self.has_node(s)
+            allowed = allowed and (s.depth > 0 or not let.params)
             return allowed and nodes and let.cost <= s.budget and (s.infinite or not let.infinite)
 
         return [let for let in self.names.lets if let.type == kind and fits(let)]
@@ -157,8 +158,9 @@ class Formulas:
     # Nodes
 
     def has_node(self, s: Scope) -> bool:
-        graph = [f for f in self.readable(s, "pointer") if f.place == "graph"]
-        return bool(s.nodes or self.readable(s, "mask_one") or graph)
+        """Whether a node can be named, whatever may still be spent."""
+        cheap = self.readable(replace(s, budget=0), "mask_one", "pointer")
+        return bool(s.nodes) or any(f.type == "mask_one" or f.place == "graph" for f in cheap)
 
     def node(self, s: Scope) -> str:
         options: list[Option] = [(4, lambda name=name: name) for name in s.nodes]
@@ -262,7 +264,9 @@ class Formulas:
         options += [(1, lambda e=e: self.word_test(*e)) for e in self.names.enums]
         if self.has_node(s):
             options += [(1, lambda f=f: self.marked(f, s)) for f in self.readable(s, "mask_one")]
-            options += [(1, lambda f=f: self.category_test(f, s)) for f in self.readable(s, "named")]
+            options += [
+                (1, lambda f=f: self.category_test(f, s)) for f in self.readable(s, "named")
+            ]
             options.append((2, lambda: f"edge({self.some(s)}, {self.some(s)})"))
             options.append((3, lambda: self.node_test(s)))
         if s.depth > 0:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnarl_compiler.instance import Instance
+from gnarl_compiler.instances import choose_split, draw_instance, families
 from gnarl_compiler.interpret import Interpreter
 from gnarl_compiler.state import State
 
@@ -241,3 +242,16 @@ def test_greedy_takes_the_edge_that_gains_most(number: int) -> None:
             gains[int(u), int(v)] = game.step(middle, int(v)).reward
     best = {u for (u, _), gain in gains.items() if gain >= max(gains.values()) - 1e-9}
     assert set(np.flatnonzero(game.expert(state))) == best
+
+
+@pytest.mark.parametrize("name", ["rgc", "tsp", "bfs"])
+def test_no_two_splits_share_an_instance(name: str) -> None:
+    problem = shipped(name)
+    seen: set[bytes] = set()
+    for split in ("train", "valid", "test"):
+        family = families(choose_split(problem, split))[0]
+        drawn = [draw_instance(problem, family, 0, number, nodes=9) for number in range(5)]
+        tags = {instance.tags.tobytes() for instance in drawn}
+        assert len(tags) == 5
+        assert not tags & seen
+        seen |= tags

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from bad_specs import FOLDER, check_bad_spec
 from conftest import SHIPPED, shipped
-from front_end import GOOD, codes, errors, problem_of, spec, text_of, timed_check, update
+from front_end import GOOD, codes, problem_of, spec, text_of, timed_check, update
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,8 @@ from gnarl_dsl.specs import shipped_specs
 from gnarl_dsl.syntax_errors import EXAMPLES
 
 SECONDS = 2.0
+WEIGHT = "  w     input   node     scalar    ~ uniform(0, 1)"
+START = "  s     input   node     mask_one  ~ any_node"
 
 
 def test_the_good_spec_is_good() -> None:
@@ -71,8 +74,8 @@ def test_a_comment_may_interrupt_a_continued_line() -> None:
 
 
 def test_unicode_in_comments_and_texts() -> None:
-    text = spec('"Switch every node on."', '"Schalte jeden Knoten an: ∀x ∈ V. 灯 🔦"', add="# δ ≤ ∞\n")
-    assert problem_of(text).doc == "Schalte jeden Knoten an: ∀x ∈ V. 灯 🔦"
+    doc = "Schalte jeden Knoten an: ∀x ∈ V. 灯 🔦"
+    assert problem_of(spec("Switch every node on.", doc, add="# δ ≤ ∞\n")).doc == doc
 
 
 def test_a_text_may_span_indented_lines_and_hold_quotes() -> None:
@@ -84,7 +87,7 @@ def test_carets_stand_under_wide_characters() -> None:
     text = spec("not best[x]", "not bset[x]", add="").replace("correct", "correct ")
     wide = text.replace("forall x in nodes:", 'forall x in nodes: "灯灯" and')
     excerpt = text_of(check_text(wide)).splitlines()
-    line, carets = next((a, b) for a, b in zip(excerpt, excerpt[1:], strict=False) if "灯灯" in a)
+    line, carets = next((a, b) for a, b in pairwise(excerpt) if "灯灯" in a)
     columns = sum(2 if char == "灯" else 1 for char in line[: line.index('"灯灯"')])
     assert carets.index("^") == columns
 
@@ -132,11 +135,11 @@ def test_an_error_in_one_block_hides_nothing_elsewhere() -> None:
         ("gnarl 1", "gnarl one"),
         ("    on[v]   := true", "    on[v]   = true"),
         ('"Switch every node on."', '"Switch every node on.'),
-        ("  w     input   node     scalar    ~ uniform(0, 1)", "  w input node scalar ~ uniform(0, 1"),
-        ("  w     input   node     scalar    ~ uniform(0, 1)", '  w input node scalar ~ given "the'),
-        ("  w     input   node     scalar    ~ uniform(0, 1)", "  w input"),
-        ("  w     input   node     scalar    ~ uniform(0, 1)", "  w input node number ~ given"),
-        ("  w     input   node     scalar    ~ uniform(0, 1)", "   w input node scalar ~ given"),
+        (WEIGHT, "  w input node scalar ~ uniform(0, 1"),
+        (WEIGHT, '  w input node scalar ~ given "the'),
+        (WEIGHT, "  w input"),
+        (WEIGHT, "  w input node number ~ given"),
+        (WEIGHT, "   w input node scalar ~ given"),
     ],
 )
 def test_one_slip_gives_one_message(old: str, new: str) -> None:
@@ -341,13 +344,21 @@ def test_json_round_trip(name: str) -> None:
 
 def test_json_round_trip_of_unusual_values() -> None:
     text = spec("horizon n rounds", "limit inf rounds\nhorizon 1e30 * 0.1 + 1 / 3 rounds")
-    text = text.replace("graph undirected", "param inf_like : nan | infinity = nan\ngraph undirected")
+    text = text.replace("graph", "param inf_like : nan | infinity = nan\ngraph", 1)
     problem = problem_of(text + "reward r step if inf_like == nan then -0.0 else 1\n")
     assert Problem.model_validate_json(problem.model_dump_json()) == problem
 
 
-def test_json_round_trip_at_full_depth() -> None:
-    problem = problem_of(spec("on[x] or x == s", "not (" * 47 + "on[x]" + ")" * 47))
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "not (" * 90 + "on[x]" + ")" * 90,
+        "on[" + "pred[" * 90 + "x" + "]" * 91,
+        "on[x] and (not on[x] or (" * 45 + "on[x]" + "))" * 45,
+    ],
+)
+def test_json_round_trip_of_deep_formulas(formula: str) -> None:
+    problem = problem_of(spec("on[x] or x == s", formula))
     assert Problem.model_validate_json(problem.model_dump_json()) == problem
 
 
@@ -356,7 +367,7 @@ def test_json_round_trip_at_full_depth() -> None:
     [
         ("", "# a comment\n"),
         ('"Switch every node on."', '"Lights on!"'),
-        ("  s     input   node     mask_one  ~ any_node", '  s input node mask_one ~ any_node "start"'),
+        (START, '  s input node mask_one ~ any_node "start"'),
         ("correct forall x in nodes: on[x]", "correct\n  forall x in nodes:\n    on[x]"),
         ("on[x] or x == s", "((on[x]) or (x == s))"),
         ("\n\nlet", "\nlet"),
@@ -399,7 +410,7 @@ WITH_PARAMS = spec("horizon n rounds", "horizon if mode == short then k else k *
 
 def test_params_change_the_problem() -> None:
     plain = problem_of(WITH_PARAMS, {"mode": "short", "k": "-1.5e1"})
-    assert [(param.name, param.value) for param in plain.params] == [("k", -15.0), ("mode", "short")]
+    assert {param.name: param.value for param in plain.params} == {"k": -15.0, "mode": "short"}
     assert isinstance(plain.horizon, Number)
     assert plain.horizon.value == -15
 
@@ -497,7 +508,3 @@ def test_any_bytes_are_answered(data: bytes) -> None:
 def test_loads_raises_only_spec_errors(text: str) -> None:
     with pytest.raises(gnarl.SpecError):
         gnarl.loads(text)
-
-
-def test_errors_of_the_good_spec_are_none() -> None:
-    assert errors(GOOD) == []

@@ -14,6 +14,8 @@ from conftest import shipped
 from episodes import choose
 from numpy.typing import NDArray
 
+from benchmarks.contestants import SinglePlay, Tally, run_slice
+from benchmarks.env import parse_options
 from benchmarks.peers import (
     BellmanFordEnv,
     MstPrimEnv,
@@ -32,6 +34,9 @@ from benchmarks.peers.graphs import (
     is_connected,
 )
 from benchmarks.peers.rgc import critical_fraction
+from benchmarks.plan import Plan
+from benchmarks.sampling import Sampler
+from benchmarks.tables import report_text
 from gnarl_compiler.algorithms.robustness import removals_until_apart
 from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Instance
@@ -230,3 +235,55 @@ def test_weights_are_symmetric_single_precision_and_on_edges_only() -> None:
     assert np.array_equal(weights, weights.T)
     assert np.array_equal(weights > 0, adjacency)
     assert np.array_equal(weights, weights.astype(np.float32))
+
+
+# The benchmark around them
+
+
+def test_sampler_picks_wanted_nodes_then_legal_ones() -> None:
+    legal = np.array([[True, True, False, True], [False, True, True, True], [False] * 4])
+    wanted = np.array([[True, False, False, True], [False] * 4, [False] * 4])
+    sampler = Sampler(seed=1)
+    picks = np.array([sampler.rows(wanted, legal) for _ in range(3000)])
+    counts = [np.bincount(column, minlength=4) / 3000 for column in picks.T]
+    assert counts[0] == pytest.approx([1 / 2, 0, 0, 1 / 2], abs=0.05)
+    assert counts[1] == pytest.approx([0, 1 / 3, 1 / 3, 1 / 3], abs=0.05)
+    assert counts[2] == pytest.approx([1, 0, 0, 0])
+
+
+def test_peer_is_tallied_step_by_step() -> None:
+    play, total = SinglePlay(MvcEnv(6)), Tally()
+    run_slice(play.turn, 0.01, total)
+    assert total.count > 0
+    assert total.rate <= total.rate_between_resets
+
+
+def test_report_marks_missed_goals_and_gaps() -> None:
+    figures = [
+        {"spec": "mvc", "nodes": 16, "contestant": name, "rates": rates}
+        for name, rates in (("peer", [10.0, 20.0, 30.0]), ("batch", [90.0, 300.0, 270.0]))
+    ]
+    source = {"cpu": "some CPU", "core": 1, "cores": 2, "commit": "abc", "load": [[0], [0]]}
+    plan = {"repetitions": 3, "seconds": 1.0, "num_envs": 4}
+    record = {
+        "provenance": source,
+        "plan": plan,
+        "figures": figures,
+        "compile": [],
+        "memory": [],
+        "failures": ["mvc 16 single: not there"],
+    }
+    text = report_text(record)
+    row = next(line for line in text.splitlines() if line.startswith("mvc"))
+    assert row.split() == ["mvc", "16", "-", "20", "-", "270", "-", "-", "9x!", "-", "-"]
+    assert text.endswith("mvc 16 single: not there")
+
+
+def test_plan_follows_the_flags() -> None:
+    quick = Plan.from_options(parse_options(["--quick", "--problems", "tsp", "rgc"]))
+    assert [str(case) for case in quick.cases] == ["tsp 20", "rgc 20"]
+    full = Plan.from_options(parse_options(["--full", "--problems", "rgc", "--no-fresh"]))
+    assert [str(case) for case in full.cases] == ["rgc 20", "rgc 60"]
+    assert full.seconds > quick.seconds
+    assert not full.compiled
+    assert not full.weighed

@@ -1,7 +1,7 @@
 """Rewrite tests/bad/*.expected from what the front end says now. Read the diff before committing.
 
-    python tests/update_expected.py            all files
-    python tests/update_expected.py GN201      those whose name starts like this
+python tests/update_expected.py            all files
+python tests/update_expected.py GN201      those whose name starts like this
 """
 
 from __future__ import annotations

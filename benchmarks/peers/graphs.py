@@ -27,12 +27,12 @@ def is_connected(adjacency: NDArray[np.bool_]) -> bool:
     """Whether every node is reached from node 0."""
     reached = adjacency[0].copy()
     reached[0] = True
-    size, before = np.count_nonzero(reached), 1
+    size, before = int(np.count_nonzero(reached)), 1
     while before < size < len(adjacency):
         before = size
         reached |= adjacency[reached].any(axis=0)
-        size = np.count_nonzero(reached)
-    return bool(size == len(adjacency))
+        size = int(np.count_nonzero(reached))
+    return size == len(adjacency)
 
 
 def barabasi_albert(n: int, m: int, rng: Generator) -> NDArray[np.bool_]:

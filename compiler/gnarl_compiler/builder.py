@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import assert_never
 
 from gnarl_compiler import ir
 from gnarl_compiler.ir import Const, Info, Op, Ref
-from gnarl_compiler.numbers import compare_values, snapped_ceil, snapped_floor
+from gnarl_compiler.numbers import nearly_equal, snapped_ceil, snapped_floor
 from gnarl_dsl.arithmetic import evaluate_arithmetic
 from gnarl_dsl.builtins import FUNCTIONS
 from gnarl_dsl.model import Feature, Problem
 
+# A definition that is used with many different arguments is written out for each of them.
+MAX_OPERATIONS = 100_000
+_NODES, _EDGES, _CATEGORIES = 2.0**31, 2.0**62, 1000.0
+_LARGEST = sys.float_info.max  # what a feature holds is finite, but nothing else is known
 _EARLIER = {"constant": 0, "reset": 1, "state": 2}
 _KINDS: dict[str, ir.Kind] = {
     "scalar": "number",
@@ -18,6 +24,12 @@ _KINDS: dict[str, ir.Kind] = {
     "mask_one": "truth",
     "categorical": "category",
     "pointer": "node",
+}
+_BOUNDS: dict[ir.Kind, float] = {
+    "number": _LARGEST,
+    "truth": 1.0,
+    "node": _NODES,
+    "category": _CATEGORIES,
 }
 
 
@@ -35,6 +47,8 @@ class Builder:
         """The number of an operation; a new entry only if it is new."""
         op = self.folded(op)
         if op not in self._known:
+            if len(self.ops) == MAX_OPERATIONS:
+                raise ir.Unsupported(f"more than {MAX_OPERATIONS:,} operations")
             info = self.info_of(op)
             self._known[op] = len(self.ops)
             self.ops.append(op)
@@ -63,7 +77,7 @@ class Builder:
                 left, right = self.const(op.left), self.const(op.right)
                 if left is None or right is None:
                     return op
-                return Const(compare_values(op.op, left.value, right.value), "truth")
+                return Const(_folded_compare(op.op, left.value, right.value), "truth")
             case ir.Logic():
                 return self._folded_logic(op)
             case ir.Select():
@@ -98,8 +112,8 @@ class Builder:
         if isinstance(op, ir.Axis):
             axes = frozenset({op.name})
         when = max([self._own_when(op), *(p.when for p in parts)], key=_EARLIER.__getitem__)
-        kind, finite, optional = self._kind(op, parts)
-        return Info(kind, axes, when, finite, optional)
+        kind, bound, optional = self._kind(op, parts)
+        return Info(kind, axes, when, bound, optional)
 
     def _own_when(self, op: Op) -> ir.When:
         match op:
@@ -126,57 +140,88 @@ class Builder:
         names = [arg for arg in op.args if isinstance(arg, str) and arg in self.features]
         return all(self.features[name].stage in ("input", "oracle") for name in names)
 
-    def _kind(self, op: Op, parts: list[Info]) -> tuple[ir.Kind, bool, bool]:
-        """Kind, whether it is always finite, whether it may be unset."""
+    def _kind(self, op: Op, parts: list[Info]) -> tuple[ir.Kind, float, bool]:
+        """Kind, how far from 0 it can be, whether it may be unset."""
         match op:
             case ir.Const():
-                return op.kind, abs(float(op.value)) != float("inf"), False
+                return op.kind, abs(float(op.value)), False
             case ir.Axis():
-                return op.kind, True, False
+                return op.kind, _BOUNDS[op.kind], False
             case ir.Local():
-                return op.kind, op.finite, op.optional
+                return op.kind, op.bound, op.optional
             case ir.Kept():
-                return op.kind, op.finite, False
+                return op.kind, op.bound, False
             case ir.Pick() | ir.Marked():
-                return "node", True, False
+                return "node", _NODES, False
             case ir.Last():
-                return "node", True, True
+                return "node", _NODES, True
             case ir.Read():
                 feature = self.features[op.feature]
-                return _KINDS[feature.type], feature.stage != "oracle", False
-            case ir.Nodes() | ir.Edges() | ir.Degree():
-                return "number", True, False
+                kind = _KINDS[feature.type]
+                label = feature.stage == "oracle" and kind == "number"
+                return kind, math.inf if label else _BOUNDS[kind], False
+            case ir.Nodes() | ir.Degree():
+                return "number", _NODES, False
+            case ir.Edges():
+                return "number", _EDGES, False
             case ir.HasEdge() | ir.Compare() | ir.Logic():
-                return "truth", True, False
+                return "truth", 1.0, False
             case ir.Otherwise():
-                return "node", True, parts[1].optional
+                return "node", _NODES, parts[1].optional
             case ir.Unary():
-                return ("truth" if op.op == "not" else "number"), parts[0].finite, False
+                return (
+                    ("truth", 1.0, False) if op.op == "not" else ("number", parts[0].bound, False)
+                )
             case ir.Binary():
-                return "number", all(part.finite for part in parts), False
+                return "number", self._binary_bound(op, parts[0].bound, parts[1].bound), False
             case ir.Select():
                 then, other = parts[1], parts[2]
-                kind: ir.Kind = then.kind if then.kind == other.kind else "number"
-                return kind, then.finite and other.finite, then.optional or other.optional
+                kind = then.kind if then.kind == other.kind else "number"
+                return kind, max(then.bound, other.bound), then.optional or other.optional
             case ir.Reduce():
                 return self._reduce_kind(op)
             case ir.Chase():
-                return ("truth" if op.op == "on_cycle" else "number"), op.op == "on_cycle", False
+                return ("truth", 1.0, False) if op.op == "on_cycle" else ("number", math.inf, False)
             case ir.Call():
                 truth = FUNCTIONS[op.function].type == "mask"
-                return ("truth" if truth else "number"), truth, False
+                return ("truth", 1.0, False) if truth else ("number", math.inf, False)
             case _:
                 assert_never(op)
 
-    def _reduce_kind(self, op: ir.Reduce) -> tuple[ir.Kind, bool, bool]:
-        if op.op in ("exists", "forall"):
-            return "truth", True, False
-        if op.op in ("argmin", "argmax"):
-            return "node", True, True
-        if op.op == "count":
-            return "number", True, False
-        body = self.infos[op.body] if op.body is not None else None
-        return "number", op.op == "sum" and body is not None and body.finite, False
+    def _binary_bound(self, op: ir.Binary, left: float, right: float) -> float:
+        if math.isinf(left) or math.isinf(right):
+            return math.inf
+        match op.op:
+            case "+" | "-":
+                return left + right
+            case "*":
+                return left * right
+            case "/":
+                divisor = self.const(op.right)
+                return math.inf if divisor is None or right == 0 else left / right
+            case "min" | "max":
+                return max(left, right)
+
+    def _reduce_kind(self, op: ir.Reduce) -> tuple[ir.Kind, float, bool]:
+        match op.op:
+            case "exists" | "forall":
+                return "truth", 1.0, False
+            case "argmin" | "argmax":
+                return "node", _NODES, True
+            case "count":
+                return "number", _size(op.domains), False
+            case "sum":
+                body = math.inf if op.body is None else self.infos[op.body].bound
+                return "number", math.inf if math.isinf(body) else _size(op.domains) * body, False
+            case "min" | "max":
+                return "number", math.inf, False
+
+
+def _size(domains: tuple[ir.Domain, ...]) -> float:
+    """How many combinations the axes can have at most."""
+    sizes = {"nodes": _NODES, "near": _NODES, "edges": _EDGES}
+    spans = (sizes.get(d.kind, max(0.0, d.bounds[1] - d.bounds[0] + 1.0)) for d in domains)
+    return math.prod(spans)
 
 
 def _folded_unary(op: str, known: Const) -> Const:
@@ -190,3 +235,21 @@ def _folded_unary(op: str, known: Const) -> Const:
         "floor": lambda: snapped_floor(value),
     }
     return Const(results[op](), "number")
+
+
+def _folded_compare(op: str, left: float, right: float) -> bool:
+    match op:
+        case "==":
+            return left == right
+        case "!=":
+            return left != right
+        case "<":
+            return left < right
+        case "<=":
+            return left <= right
+        case ">":
+            return left > right
+        case ">=":
+            return left >= right
+        case _:
+            return nearly_equal(float(left), float(right))

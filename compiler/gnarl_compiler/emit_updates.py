@@ -1,46 +1,47 @@
-"""IR statements in, lines of Python that write one slot out: updates, initial values, choices."""
+"""IR statements in, lines of Python that write one slot out: updates and initial values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from gnarl_compiler import ir
-from gnarl_compiler.emit_values import FunctionWriter, array_name
-from gnarl_compiler.ir import PICK, Ref
+from gnarl_compiler.emit_loops import LoopWriter
+from gnarl_compiler.emit_values import array_name, axis_name
+from gnarl_compiler.ir import Ref
+from gnarl_compiler.walk import reachable
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.source import Span
 
 _BUFFER = {"number": "np.float64", "truth": "np.bool_"}
+Write = ir.Store | ir.StoreEdge
 
 
-class UpdateWriter(FunctionWriter):
+class UpdateWriter(LoopWriter):
     """Adds writing to the writer of values; `faults` lists what can go wrong, for messages."""
 
     def __init__(
         self,
         program: ir.Program,
         problem: Problem,
-        axes: dict[str, str],
-        faults: list[tuple[int, str]],
+        sizes: Sequence[int],
+        axes: Sequence[str],
+        faults: list[tuple[Span, str]],
     ) -> None:
-        super().__init__(program, problem, axes)
+        super().__init__(program, problem, sizes, axes)
         self.problem = problem
         self.faults = faults
-        self._buffers: list[_Buffered] | None = None
+        self._loop: _Parallel | None = None
 
     # Statements
 
     def statements(self, body: tuple[ir.Statement, ...]) -> None:
         for statement in body:
             match statement:
-                case ir.Store():
+                case ir.Store() | ir.StoreEdge():
                     self.store(statement)
-                case ir.StoreEdge():
-                    self.store_edge(statement)
                 case ir.Bind():
-                    self.line(f"{statement.name} = {self.value(statement.value)}")
+                    self.line(f"l_{statement.name} = {self.value(statement.value)}")
                 case ir.Branch():
                     self.branch(statement)
                 case ir.Loop():
@@ -49,66 +50,38 @@ class UpdateWriter(FunctionWriter):
                     assert_never(statement)
 
     def branch(self, statement: ir.Branch) -> None:
-        condition = self.value(statement.condition)
-        if not statement.then:
-            condition = f"not {condition}"
-        with self.block(f"if {condition}:"):
+        test = self.value if statement.then else self.negation
+        with self.block(f"if {test(statement.condition)}:"):
             self.statements(statement.then or statement.otherwise)
         if statement.then and statement.otherwise:
             with self.block("else:"):
                 self.statements(statement.otherwise)
-        if self._buffers is None:
+
+    def store(self, statement: Write) -> None:
+        index, value = [self.value(ref) for ref in _index(statement)], self.value(statement.value)
+        if self._loop is not None and self._loop.buffered:
+            self.delay(self._loop, statement, index, value)
+            return
+        self.write(statement, index, value)
+        if self._loop is None:
             self.forget_state()
 
-    def store(self, statement: ir.Store) -> None:
+    def write(self, statement: Write, index: list[str], value: str) -> None:
+        """One cell or edge, after the checks that no earlier stage could make."""
+        if isinstance(statement, ir.StoreEdge):
+            self.write_edge(statement, index, value)
+            return
         feature = self.features[statement.feature]
-        index = [self.value(ref) for ref in statement.index]
-        value = self.value(statement.value)
-        if self._buffers is not None:
-            self._buffers.append(self.buffered(statement, feature, index, value))
-            return
-        self.write(feature, index, value, statement.value, statement.span)
-        self.forget_state()
-
-    def store_edge(self, statement: ir.StoreEdge) -> None:
-        ends = [self.value(statement.source), self.value(statement.target)]
-        value = self.value(statement.value)
-        if self._buffers is not None:
-            self._buffers.append(self.buffered(statement, None, ends, value))
-            return
-        self.write_edge(ends, value, statement.span)
-        self.forget_state()
-
-    def write_edge(self, ends: list[str], value: str, span: Span) -> None:
-        u, v = ends
-        with self.block(f"if {u} == {v}:"):
-            self.fault(span, "a node cannot be joined to itself")
-        arrays = ", ".join(self.use(a) for a in ("n", "m", "rowptr", "src", "adjacency"))
-        directed = self.program.directed
-        self.line(f"set_edge(b, {u}, {v}, bool({value}), {directed}, {arrays})")
-
-    def fault(self, span: Span, what: str) -> None:
-        """Report a run-time mistake of the spec and leave the function."""
-        entry = (self.problem.line_of(span), what)
-        if entry not in self.faults:
-            self.faults.append(entry)
-        self.line(f"fault[b] = {self.faults.index(entry) + 1}")
-        self.line("return")
-
-    def write(
-        self, feature: Feature, index: list[str], value: str, ref: Ref | None, span: Span
-    ) -> None:
-        """One cell, after the checks that no earlier stage could make."""
-        array, name = self.feature(feature.name), feature.name
-        finite = ref is not None and self.program.infos[ref].finite
-        if feature.type == "scalar" and not finite:
+        array, span, name = self.feature(feature.name), statement.span, feature.name
+        if feature.type == "scalar" and not self.program.infos[statement.value].finite:
             value = self.named(value)
             with self.block(f"if abs({value}) == INF:"):
                 self.fault(span, f"`{name}` would become infinite, which a policy cannot read")
-        if feature.type == "categorical":
+        if feature.type == "categorical" and not self.fits(feature, statement.value):
             value = self.named(value)
             with self.block(f"if {value} < 0 or {value} >= {feature.categories}:"):
                 self.fault(span, f"`{name}` would leave 0..{feature.categories - 1}")
+        if feature.type == "categorical" and self.program.infos[statement.value].kind == "number":
             value = f"int({value})"
         if feature.place == "edge":
             edge = self.fresh("edge")
@@ -118,60 +91,80 @@ class UpdateWriter(FunctionWriter):
             index = [edge]
         self.line(f"{array}[{', '.join(['b', *index])}] = {value}")
 
-    def named(self, text: str) -> str:
-        if text.isidentifier():
-            return text
-        name = self.fresh()
-        self.line(f"{name} = {text}")
-        return name
+    def fits(self, feature: Feature, ref: Ref) -> bool:
+        """Whether a value is a category of the feature for sure."""
+        op = self.program.ops[ref]
+        if isinstance(op, ir.Const):
+            return 0 <= float(op.value) < feature.categories
+        return bool(feature.choices) and self.program.infos[ref].kind == "category"
 
-    # Parallel loops: everything is read into buffers before anything is written
+    def write_edge(self, statement: ir.StoreEdge, ends: list[str], value: str) -> None:
+        u, v = (self.named(end) for end in ends)
+        with self.block(f"if {u} == {v}:"):
+            self.fault(statement.span, "a node cannot be joined to itself")
+        names = ["n", "m", "rowptr", "src", "adjacency"]
+        function = "set_edge"
+        if any(feature.place == "edge" for feature in self.features.values()):
+            function = "set_numbered_edge"
+            names.append("edge_id")
+        arrays = ", ".join(map(self.use, names))
+        self.line(f"{function}(b, {u}, {v}, {value}, {self.program.directed}, {arrays})")
+
+    def fault(self, span: Span, what: str) -> None:
+        """Report a run-time mistake of the spec and leave the function."""
+        self.line(f"fault[b] = {self.fault_code(span, what)}")
+        self.line("return")
+
+    def fault_code(self, span: Span, what: str) -> int:
+        entry = (span, what)
+        if entry not in self.faults:
+            self.faults.append(entry)
+        return self.faults.index(entry) + 1
+
+    # Parallel loops: everything is read before anything is written
 
     def parallel(self, loop: ir.Loop) -> None:
-        size = self.fresh("size")
-        self.line(f"{size} = 0")
-        self.loops(loop.domains, None, lambda: self.line(f"{size} += 1"))
-        self._buffers = []
-        mark = len(self.lines)
-        self.hoist([loop.where])
+        writes = list(_writes(loop.body))
+        self._loop = _Parallel(self, loop, writes)
+        lets = frozenset(statement.name for statement in _binds(loop.body))
+        self.hoist([loop.where, *(domain.node for domain in loop.domains)])
+        self.hoist(_refs(loop.body), lets)
+        if self._loop.buffered:
+            self._loop.allocate()
 
         def inner() -> None:
             self.unless(loop.where)
             self.statements(loop.body)
+            if self._loop is not None and self._loop.buffered:
+                self.line(f"{self._loop.turn} += 1")
 
         self.loops(loop.domains, None, inner)
-        buffers, self._buffers = self._buffers, None
-        heads = [line for buffer in buffers for line in buffer.head(size)]
-        self.lines[mark:mark] = ["    " * self._level + line for line in heads]
-        for buffer in buffers:
-            self.flush(buffer)
+        if self._loop.buffered:
+            self.flush(self._loop)
+        self._loop = None
         self.forget_state()
 
-    def buffered(
-        self,
-        statement: ir.Store | ir.StoreEdge,
-        feature: Feature | None,
-        index: list[str],
-        value: str,
-    ) -> _Buffered:
-        kind = self.program.infos[statement.value].kind
-        buffer = _Buffered(self.fresh("buffer"), statement, feature, len(index), kind)
+    def delay(self, loop: _Parallel, statement: Write, index: list[str], value: str) -> None:
+        """Note a write of this turn, to be made when all turns have read."""
+        name = loop.buffers[statement]
         for position, node in enumerate(index):
-            self.line(f"{buffer.name}_at[{buffer.name}_count, {position}] = {node}")
-        self.line(f"{buffer.name}_value[{buffer.name}_count] = {value}")
-        self.line(f"{buffer.name}_count += 1")
-        return buffer
+            self.line(f"{name}_at[{loop.turn}, {position}] = {node}")
+        self.line(f"{name}_value[{loop.turn}] = {value}")
+        if statement in loop.optional:
+            self.line(f"{name}_made[{loop.turn}] = True")
 
-    def flush(self, buffer: _Buffered) -> None:
-        name, row = buffer.name, self.fresh("row")
-        with self.block(f"for {row} in range({name}_count):"):
-            index = [f"{name}_at[{row}, {k}]" for k in range(buffer.width)]
-            value = f"{name}_value[{row}]"
-            statement = buffer.statement
-            if buffer.feature is None:
-                self.write_edge(index, value, statement.span)
-            else:
-                self.write(buffer.feature, index, value, statement.value, statement.span)
+    def flush(self, loop: _Parallel) -> None:
+        """The writes in order: turn by turn, and within a turn from top to bottom."""
+        row = self.fresh("row")
+        with self.loop(f"for {row} in range({loop.turn}):"):
+            for statement, name in loop.buffers.items():
+                index = [f"{name}_at[{row}, {k}]" for k in range(len(_index(statement)))]
+                value = f"{name}_value[{row}]"
+                if statement in loop.optional:
+                    with self.block(f"if {name}_made[{row}]:"):
+                        self.write(statement, index, value)
+                else:
+                    self.write(statement, index, value)
 
     # Whole features and values kept from reset
 
@@ -184,37 +177,34 @@ class UpdateWriter(FunctionWriter):
             return
         self.line(f"{array}[b, :] = 0")
         self.hoist([cells.value])
-        kind = "edges" if feature.place == "edge" else "nodes"
-        domains = (
-            (ir.Domain("edges", cells.axes),)
-            if kind == "edges"
-            else tuple(ir.Domain("nodes", (axis,)) for axis in cells.axes)
-        )
-        at = ", ".join(cells.axes)
-        if kind == "edges":
+        at = ", ".join(map(axis_name, cells.axes))
+        if feature.place == "edge":
             at = f"{self.use('edge_id')}[b, {at}]"
+            domains: tuple[ir.Domain, ...] = (ir.Domain("edges", cells.axes),)
+        else:
+            domains = tuple(ir.Domain("nodes", (axis,)) for axis in cells.axes)
         self.loops(domains, None, lambda: self.cell(feature, f"{array}[b, {at}]", cells.value))
 
     def cell(self, feature: Feature, target: str, ref: Ref) -> None:
-        value = self.value(ref)
+        """One value, unless a policy could not read it; the first such mistake is reported."""
+        value, test, what = self.value(ref), "", ""
         if feature.type == "scalar" and not self.program.infos[ref].finite:
             value = self.named(value)
-            self.cell_fault(feature, f"abs({value}) == INF", "is infinite")
-        if feature.type == "categorical":
+            test, what = f"abs({value}) == INF", "is infinite"
+        elif feature.type == "categorical" and not self.fits(feature, ref):
             value = self.named(value)
             last = feature.categories - 1
-            self.cell_fault(feature, f"{value} < 0 or {value} > {last}", f"is outside 0..{last}")
+            test, what = f"{value} < 0 or {value} > {last}", f"is outside 0..{last}"
+        if feature.type == "categorical" and self.program.infos[ref].kind == "number":
             value = f"int({value})"
-        self.line(f"{target} = {value}")
-
-    def cell_fault(self, feature: Feature, test: str, what: str) -> None:
-        """Report a formula whose value a policy could not read, and leave the cell as it was."""
-        entry = (self.problem.line_of(feature.span), f"`{feature.name}` {what}")
-        if entry not in self.faults:
-            self.faults.append(entry)
-        with self.block(f"if {test}:"):
-            self.line(f"fault[b] = {self.faults.index(entry) + 1}")
-            self.line("continue")
+        if not test:
+            self.line(f"{target} = {value}")
+            return
+        code = self.fault_code(feature.span, f"`{feature.name}` {what}")
+        with self.block(f"if not ({test}):"):
+            self.line(f"{target} = {value}")
+        with self.block("elif fault[b] == 0:"):
+            self.line(f"fault[b] = {code}")
 
     def kept(self, code: ir.KeptCode) -> None:
         table = self.use(f"kept{code.number}")
@@ -222,66 +212,94 @@ class UpdateWriter(FunctionWriter):
         if code.axis is None:
             self.line(f"{table}[b] = {self.value(code.value)}")
             return
+        at = f"{table}[b, {axis_name(code.axis)}]"
         domain = ir.Domain("nodes", (code.axis,))
-        self.loops(
-            (domain,),
-            None,
-            lambda: self.line(f"{table}[b, {code.axis}] = {self.value(code.value)}"),
-        )
-
-    # Experts
-
-    @contextmanager
-    def each_node(self, test: str) -> Iterator[None]:
-        """A loop over the nodes that pass a test."""
-        with self.block(f"for pick in range({self.use('n')}[b]):"), self.block(test):
-            yield
-
-    def choice(self, choice: ir.Choice, first: bool) -> None:
-        """Mark the nodes of one alternative, unless an earlier one found some."""
-        with nullcontext() if first else self.block("if count == 0:"):
-            self.hoist([choice.where, *(key for _, key in choice.keys)])
-            with self.block(f"for pick in range({self.use('n')}[b]):", {PICK: PICK}):
-                with self.block(f"if not {self.use('legal')}[b, pick]:"):
-                    self.line("continue")
-                self.unless(choice.where)
-                self.line("chosen[pick] = True")
-                self.line("count += 1")
-            for sign, key in choice.keys:
-                self.keep_best(sign, key)
-
-    def keep_best(self, sign: int, key: Ref) -> None:
-        """Drop the chosen nodes whose key is not the best, within tolerance."""
-        minus = "" if sign > 0 else "-"
-        self.line("best = INF")
-        with self.block(f"for pick in range({self.use('n')}[b]):", {PICK: PICK}):
-            with self.block("if not chosen[pick]:"):
-                self.line("continue")
-            self.line(f"score[pick] = {minus}{self.value(key)}")
-            self.line("best = min(best, score[pick])")
-        with self.each_node("if chosen[pick] and not nearly(score[pick], best):"):
-            self.line("chosen[pick] = False")
-            self.line("count -= 1")
+        self.loops((domain,), None, lambda: self.line(f"{at} = {self.value(code.value)}"))
 
 
-class _Buffered:
-    """The delayed writes of one statement of a parallel loop."""
+class _Parallel:
+    """A loop on its way: which of its writes wait in buffers until every turn has read."""
 
-    def __init__(
-        self,
-        name: str,
-        statement: ir.Store | ir.StoreEdge,
-        feature: Feature | None,
-        width: int,
-        kind: str,
-    ) -> None:
-        self.name, self.statement, self.feature = name, statement, feature
-        self.width, self.kind = width, kind
+    def __init__(self, writer: UpdateWriter, loop: ir.Loop, writes: list[Write]) -> None:
+        self.writer, self.domains = writer, loop.domains
+        self.turn = writer.fresh("turn")
+        sure = [statement for statement in loop.body if isinstance(statement, Write)]
+        self.optional = [statement for statement in writes if statement not in sure]
+        self.buffered = not self._reads_nothing_written(loop, writes)
+        self.buffers = {statement: writer.fresh("buffer") for statement in writes}
 
-    def head(self, size: str) -> list[str]:
-        dtype = _BUFFER.get(self.kind, "np.int64")
-        return [
-            f"{self.name}_count = 0",
-            f"{self.name}_at = np.empty(({size}, {self.width}), np.int64)",
-            f"{self.name}_value = np.empty({size}, {dtype})",
-        ]
+    def _reads_nothing_written(self, loop: ir.Loop, writes: list[Write]) -> bool:
+        """Then writing at once makes no difference."""
+        written = {w.feature for w in writes if isinstance(w, ir.Store)}
+        program = self.writer.program
+        nodes = (domain.node for domain in loop.domains)
+        refs = [ref for ref in (loop.where, *nodes, *_refs(loop.body)) if ref is not None]
+        ops = [program.ops[ref] for ref in reachable(program, refs)]
+        reads = {op.feature for op in ops if isinstance(op, ir.Read | ir.Marked)}
+        edges = any(isinstance(w, ir.StoreEdge) for w in writes)
+        return not edges and not reads & written
+
+    def allocate(self) -> None:
+        """Room for one write per statement and turn."""
+        writer = self.writer
+        size = self._size()
+        writer.line(f"{self.turn} = 0")
+        for statement, name in self.buffers.items():
+            kind = writer.program.infos[statement.value].kind
+            dtype = _BUFFER.get(kind, "np.int64")
+            writer.line(f"{name}_at = np.empty(({size}, {len(_index(statement))}), np.int64)")
+            writer.line(f"{name}_value = np.empty({size}, {dtype})")
+            if statement in self.optional:
+                writer.line(f"{name}_made = np.zeros({size}, np.bool_)")
+
+    def _size(self) -> str:
+        """How many turns there can be."""
+        writer, first = self.writer, self.domains[0]
+        if len(self.domains) == 1 and first.kind in ("nodes", "near"):
+            return f"{writer.use('n')}[b]"
+        if len(self.domains) == 1 and first.kind == "edges":
+            return f"{writer.use('m')}[b]"
+        size = writer.fresh("size")
+        writer.line(f"{size} = 0")
+        writer.loops(self.domains, None, lambda: writer.line(f"{size} += 1"))
+        return size
+
+
+def _index(statement: Write) -> tuple[Ref, ...]:
+    if isinstance(statement, ir.Store):
+        return statement.index
+    return (statement.source, statement.target)
+
+
+def _writes(body: tuple[ir.Statement, ...]) -> Iterator[Write]:
+    for statement in body:
+        if isinstance(statement, ir.Branch):
+            yield from _writes(statement.then)
+            yield from _writes(statement.otherwise)
+        elif isinstance(statement, Write):
+            yield statement
+
+
+def _binds(body: tuple[ir.Statement, ...]) -> Iterator[ir.Bind]:
+    for statement in body:
+        if isinstance(statement, ir.Branch):
+            yield from _binds(statement.then)
+            yield from _binds(statement.otherwise)
+        elif isinstance(statement, ir.Bind):
+            yield statement
+
+
+def _refs(body: tuple[ir.Statement, ...]) -> Iterator[Ref]:
+    """Every operation that statements of a loop name."""
+    for statement in body:
+        match statement:
+            case ir.Store() | ir.StoreEdge():
+                yield from _index(statement)
+                yield statement.value
+            case ir.Bind():
+                yield statement.value
+            case ir.Branch():
+                yield statement.condition
+                yield from _refs((*statement.then, *statement.otherwise))
+            case ir.Loop():
+                yield from _refs(statement.body)

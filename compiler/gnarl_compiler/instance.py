@@ -21,6 +21,7 @@ class Instance:
     `tags` are hidden random labels, one per node, that travel with the nodes when they
     are relabelled: whatever must break a tie or draw an order reads them, never an index.
     `oracles` holds labels that came with the instance; missing ones are computed.
+    Numbers are rounded to float32 and kept as float64, so that sums of them rarely round.
     """
 
     graph: Graph
@@ -28,12 +29,22 @@ class Instance:
     tags: NDArray[np.uint64]  # (nodes,)
     oracles: Mapping[str, Array] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        rounded = {name: _single(np.asarray(value)) for name, value in self.inputs.items()}
+        object.__setattr__(self, "inputs", rounded)
+
     def relabel(self, problem: Problem, permutation: NDArray[np.int64]) -> Instance:
         """The same instance with old node v renamed to permutation[v]."""
         inputs = relabel_features(problem, self.inputs, permutation)
         oracles = relabel_features(problem, self.oracles, permutation)
         old = np.argsort(permutation)
         return Instance(self.graph.relabel(permutation), inputs, self.tags[old], oracles)
+
+
+def _single(values: Array) -> Array:
+    if not np.issubdtype(values.dtype, np.floating):
+        return values
+    return values.astype(np.float32).astype(np.float64)
 
 
 def relabel_features(

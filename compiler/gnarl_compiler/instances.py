@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -23,8 +24,9 @@ _GRAPH, _VALUES, _TAGS = 0, 1, 2
 
 @dataclass(frozen=True)
 class Family:
-    """Graphs of one kind with all arguments fixed but those drawn per instance."""
+    """Graphs of one split and kind, with all arguments fixed but those drawn per instance."""
 
+    split: str
     generator: str
     args: tuple[Draw, ...]
 
@@ -58,9 +60,9 @@ def _choose_set(problem: Problem, name: str | None) -> InstanceSet:
 def families(split: Split) -> list[Family]:
     """In training one family that draws from its sets; else one for each choice from them."""
     if split.name == "train":
-        return [Family(split.generator, split.args)]
+        return [Family(split.name, split.generator, split.args)]
     fixed = [_each(arg) for arg in split.args]
-    return [Family(split.generator, choice) for choice in product(*fixed)]
+    return [Family(split.name, split.generator, choice) for choice in product(*fixed)]
 
 
 def _each(arg: Draw) -> list[Draw]:
@@ -74,14 +76,21 @@ def draw_instance(
 ) -> Instance:
     """Instance `number` of a family, redrawn until it is what the problem asks for."""
     game = Interpreter(problem)
+    own_seed = split_seed(seed, family.split)
     for attempt in range(ATTEMPTS):
-        instance = _draw(problem, family, seed, (number, attempt), nodes)
+        instance = _draw(problem, family, own_seed, (number, attempt), nodes)
         if instance is not None and _is_playable(game, instance):
             return instance
     raise GenerationError(
         f"{ATTEMPTS} draws of {family.label()} gave no instance of {problem.name} that is "
         f"{_wishes(problem)}; try larger or denser graphs"
     )
+
+
+@cache
+def split_seed(seed: int, split: str) -> int:
+    """A seed of its own for each split, so that no two of them share an instance."""
+    return int(stream(seed, f"split {split}").integers(2**62))
 
 
 def _wishes(problem: Problem) -> str:

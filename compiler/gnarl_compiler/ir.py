@@ -9,6 +9,7 @@ Nothing here is specific to one backend.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -17,6 +18,10 @@ from gnarl_dsl.source import Span
 Kind = Literal["number", "truth", "node", "category"]
 When = Literal["constant", "reset", "state"]
 Ref = int  # the number of an operation
+
+
+class Unsupported(Exception):
+    """Something the compiled backend cannot do; the interpreter can."""
 
 
 # Operations
@@ -43,7 +48,7 @@ class Local:
     name: str
     kind: Kind
     optional: bool
-    finite: bool
+    bound: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +182,16 @@ class Chase:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A registered function on whole features (by name and version) and values."""
+    """A registered function on whole features or words (by name) and values.
+
+    A pointer feature is a value over the axis `at`. `versions` are those of the features and
+    of the graph.
+    """
 
     function: str
     args: tuple[Ref | str, ...]
     versions: tuple[int, ...]
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,44 +200,28 @@ class Kept:
 
     number: int
     kind: Kind
-    finite: bool
+    bound: float
     node: Ref | None
 
 
-Op = (
-    Const
-    | Axis
-    | Local
-    | Pick
-    | Last
-    | Read
-    | Marked
-    | Nodes
-    | Edges
-    | HasEdge
-    | Degree
-    | Otherwise
-    | Unary
-    | Binary
-    | Compare
-    | Logic
-    | Select
-    | Reduce
-    | Chase
-    | Call
-    | Kept
-)
+Leaf = Const | Axis | Local | Pick | Last | Marked | Nodes | Edges
+Inner = Read | HasEdge | Degree | Otherwise | Unary | Binary | Compare | Logic | Select | Kept
+Op = Leaf | Inner | Reduce | Chase | Call
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What is known of a value: kind, free axes, when it is known, whether it can be infinite."""
+    """What is known of a value; no number is further from 0 than `bound`, which may be inf."""
 
     kind: Kind
     axes: frozenset[str]
     when: When
-    finite: bool
+    bound: float
     optional: bool = False
+
+    @property
+    def finite(self) -> bool:
+        return self.bound < math.inf
 
 
 # Statements
@@ -331,14 +325,6 @@ class KeptCode:
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedCall:
-    """An algorithm on inputs only: a hidden column that is solved with the instance."""
-
-    column: str
-    call: Ref
-
-
-@dataclass(frozen=True, slots=True)
 class Program:
     """A whole problem, ready for a backend; what a mode does not need is None or empty."""
 
@@ -400,4 +386,6 @@ def own_axes(op: Op) -> frozenset[str]:
         return frozenset(axis for domain in op.domains for axis in domain.axes)
     if isinstance(op, Chase):
         return frozenset((op.at, op.to))
+    if isinstance(op, Call) and op.at is not None:
+        return frozenset((op.at,))
     return frozenset()

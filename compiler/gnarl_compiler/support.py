@@ -27,6 +27,10 @@ else:
     njit = numba.njit(cache=True, nogil=True)
 
 
+class SpecFault(Exception):
+    """A pick that an expert tried stops the episode; the text names the line of the spec."""
+
+
 @njit
 def plus(a, b):  # type: ignore[no-untyped-def]
     value = a + b
@@ -130,6 +134,8 @@ def set_arc(b, u, v, present, n, rowptr, src, adjacency):  # type: ignore[no-unt
     while place < rowptr[b, v + 1] and src[b, place] < u:
         place += 1
     if present:
+        if end == src.shape[1]:
+            raise IndexError("no room for another edge: give the batch more edges")
         for k in range(end, place, -1):
             src[b, k] = src[b, k - 1]
         src[b, place] = u
@@ -152,6 +158,27 @@ def set_edge(b, u, v, present, directed, n, m, rowptr, src, adjacency):  # type:
     if not directed:
         set_arc(b, v, u, present, n, rowptr, src, adjacency)
     m[b] += 1 if present else -1
+
+
+@njit
+def set_numbered_edge(b, u, v, present, directed, n, m, rowptr, src, adjacency, edge_id):  # type: ignore[no-untyped-def]
+    """The same with edge ids: a new edge gets the next, the last one moves into a gap."""
+    if joined(adjacency, b, u, v) == present:
+        return
+    if present:
+        edge = m[b]
+        edge_id[b, u, v] = edge
+        if not directed:
+            edge_id[b, v, u] = edge
+    else:
+        edge, moved = edge_id[b, u, v], m[b] - 1
+        for x in range(n[b]):
+            for y in range(n[b]):
+                if edge_id[b, x, y] == edge:
+                    edge_id[b, x, y] = -1
+                elif edge_id[b, x, y] == moved:
+                    edge_id[b, x, y] = edge
+    set_edge(b, u, v, present, directed, n, m, rowptr, src, adjacency)
 
 
 # Registered algorithms
@@ -230,17 +257,17 @@ def fill_order(b, targeted, nodes, key, order, rowptr):  # type: ignore[no-untyp
 
 
 @njit
-def is_dfs_forest(b, pred, n, adjacency):  # type: ignore[no-untyped-def]
-    """Twin of algorithms.forests.is_dfs_forest."""
-    nodes = n[b]
+def is_dfs_forest(b, pred, adjacency):  # type: ignore[no-untyped-def]
+    """Twin of algorithms.forests.is_dfs_forest; `pred` has a pointer per node."""
+    nodes = len(pred)
     depth = np.zeros(nodes, np.int64)
     for x in range(nodes):
-        parent = pred[b, x]
+        parent = pred[x]
         if parent != x and not joined(adjacency, b, parent, x):
             return False
         y, steps = x, 0
-        while pred[b, y] != y:
-            y = pred[b, y]
+        while pred[y] != y:
+            y = pred[y]
             steps += 1
             if steps > nodes:
                 return False
@@ -249,22 +276,22 @@ def is_dfs_forest(b, pred, n, adjacency):  # type: ignore[no-untyped-def]
     for u in range(nodes):
         for v in range(nodes):
             if joined(adjacency, b, u, v):
-                mark_siblings(b, pred, depth, u, v, siblings)
+                mark_siblings(pred, depth, u, v, siblings)
     return is_acyclic(siblings)
 
 
 @njit
-def mark_siblings(b, pred, depth, u, v, siblings):  # type: ignore[no-untyped-def]
+def mark_siblings(pred, depth, u, v, siblings):  # type: ignore[no-untyped-def]
     """An edge between unrelated nodes orders the sibling subtrees that they hang from."""
     x, y = u, v
     while depth[x] > depth[y]:
-        x = pred[b, x]
+        x = pred[x]
     while depth[y] > depth[x]:
-        y = pred[b, y]
+        y = pred[y]
     if x == y:
         return
-    while pred[b, x] != pred[b, y] and depth[x] > 0:
-        x, y = pred[b, x], pred[b, y]
+    while pred[x] != pred[y] and depth[x] > 0:
+        x, y = pred[x], pred[y]
     siblings[x, y] = True
 
 

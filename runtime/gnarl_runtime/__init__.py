@@ -1,5 +1,14 @@
 """The runtime of GNARL: environments, encoders, policies and training.
 
-Nothing is imported here: `gnarl_runtime.batch` and `gnarl_runtime.env` need NumPy only, and
-torch is loaded by the modules that use it.
+Importing it registers the shipped specs with Gymnasium:
+
+    import gymnasium, gnarl_runtime
+    env = gymnasium.make("gnarl/BellmanFord-v0", nodes=16)
+
+or, without the import, `gymnasium.make("gnarl_runtime:gnarl/BellmanFord-v0")`. Numba and torch
+are loaded by the modules that use them.
 """
+
+from gnarl_runtime.registration import register_shipped
+
+register_shipped()

@@ -28,15 +28,24 @@ class Ticker:
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
-        self.start = self.printed = time.monotonic()
+        self.start: tuple[float, int] | None = None
+        self.printed = 0.0
 
     def tell(self, step: int, text: str) -> None:
         now = time.monotonic()
+        if self.start is None:
+            self.start = now, step  # not earlier: the first step is slow and says little
         if now - self.printed < 1.0 and step < self.steps:
             return
         self.printed = now
-        left = (now - self.start) / step * max(self.steps - step, 0)
-        print(f"  {100 * step // self.steps:3d} %  {text}, about {left:.0f} s left", flush=True)
+        done = f"  {100 * step // self.steps:3d} %  {text}"
+        print(f"{done}, {self._left(now, step)}", flush=True)
+
+    def _left(self, now: float, step: int) -> str:
+        began, first = self.start or (now, step)
+        if step == first:
+            return "time left unknown"
+        return f"about {(now - began) / (step - first) * (self.steps - step):.0f} s left"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

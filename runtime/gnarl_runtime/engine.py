@@ -6,6 +6,7 @@ This is what trainers and evaluation use; the Gymnasium environments are adapter
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,11 @@ class Compiled:
     artifact: Artifact
     reward: str | None
     experts: tuple[str, ...]
+    metrics: bool
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Machine code does not travel: whoever receives it compiles, or finds it in the cache."""
+        return compile_for, (self.problem, self.reward, self.experts, self.metrics)
 
     @property
     def oracles(self) -> tuple[str, ...]:
@@ -49,7 +55,7 @@ def compile_for(
             has = ", ".join(known) or "none"
             raise ValueError(f"{problem.name} has no expert `{name}`; it has: {has}")
     mode = Mode(experts=experts, metrics=metrics)
-    return Compiled(problem, compile_problem(problem, reward, mode), reward, experts)
+    return Compiled(problem, compile_problem(problem, reward, mode), reward, experts, metrics)
 
 
 class Engine:
@@ -67,8 +73,17 @@ class Engine:
         self.rewards = np.zeros(slots)  # (slots,)
         self.ends = np.zeros((slots, self.batch.layout.edges, 2), np.int32)
         self.environments = np.arange(slots)
+        self._has_derived = any(f.stage == "derived" for f in self.problem.features)
         self.episodes = np.zeros(slots, np.int64)
         self.seed(seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "kernels": self.kernels.kept()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Kernels are bound to arrays, so they are bound anew to the arrays that arrived."""
+        self.__dict__.update(state)
+        self.kernels = Kernels(self.compiled.artifact, self.batch, state["kernels"])
 
     def seed(self, seed: int) -> None:
         """Which instance each slot gets in which of its episodes; counts from the first again."""
@@ -111,7 +126,7 @@ class Engine:
         fill_ends(slots, self.ends, directed, self.batch.n, self.batch.adjacency)
 
     def _observe(self, slots: NDArray[np.int64]) -> None:
-        if any(feature.stage == "derived" for feature in self.problem.features):
+        if self._has_derived:
             self.kernels.run("observe", slots, self.kernels.fault)
             self.kernels.raise_faults()
 
@@ -125,11 +140,12 @@ class Engine:
         self.kernels.run(f"expert_{chosen}", self.environments, out)
         return out
 
-    def judge(self, clause: str) -> NDArray[np.bool_]:
-        """`correct` or `valid` for every slot; true where the spec has no such clause."""
-        out = np.ones(self.slots, np.bool_)
+    def judge(self, clause: str, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """`correct` or `valid` in some slots, false elsewhere; true if there is no such clause."""
+        out = np.zeros(self.slots, np.bool_)
+        out[slots] = True
         if self.compiled.artifact.has(f"judge_{clause}"):
-            self.kernels.run(f"judge_{clause}", self.environments, out)
+            self.kernels.run(f"judge_{clause}", slots, out)
         return out
 
 

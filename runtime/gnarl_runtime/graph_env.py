@@ -47,6 +47,13 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         """The checked problem behind the environment."""
         return self.engine.problem
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_views"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._views = live_views(self.engine)
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -76,7 +83,8 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         info: dict[str, Any] = {"action_mask": self.action_masks()}
         ended = int(batch.ended[0])
         if ended != RUNNING:
-            info |= {clause: bool(engine.judge(clause)[0]) for clause in ("correct", "valid")}
+            only = engine.environments
+            info |= {word: bool(engine.judge(word, only)[0]) for word in ("correct", "valid")}
             info["rounds"] = int(batch.rounds[0])
         truncated = ended == TRUNCATED
         reward = float(engine.rewards[0])

@@ -13,6 +13,8 @@ from gnarl_dsl.model import Feature, Problem
 
 Values = NDArray[Any]
 
+MAX_NODES = 10_000  # that an instance from a file may have: it holds (n, n) matrices
+
 _KINDS = {"scalar": ("iuf", "numbers"), "mask": ("b", "truth values")}
 _WHOLE = ("iu", "whole numbers")
 
@@ -53,7 +55,10 @@ def verify_graph(problem: Problem, graph: Graph, where: str) -> None:
     if kind.complete:
         verify_complete(graph, where)
     if kind.connected and not graph.is_connected():
-        raise InstanceError(f"{where}: {_parts(graph)}; likely fix: keep the largest part only")
+        raise InstanceError(
+            f"{where}: {_parts(graph)}; likely fix: keep the "
+            "largest part only (reading a file with repair=True does)"
+        )
     if kind.acyclic and not graph.is_acyclic():
         raise InstanceError(f"{where}: the graph has a cycle; expected an acyclic graph")
 

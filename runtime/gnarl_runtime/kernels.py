@@ -20,14 +20,17 @@ _KEPT_TYPES = {"number": np.float64, "truth": np.bool_}
 class Kernels:
     """The generated functions of a problem, each with its arrays filled in."""
 
-    def __init__(self, artifact: Artifact, batch: Batch) -> None:
+    def __init__(
+        self, artifact: Artifact, batch: Batch, kept: dict[str, NDArray[Any]] | None = None
+    ) -> None:
         self.artifact = artifact
         self.batch = batch
         self.problem: Problem = batch.layout.problem
         self.arrays = {**_core_arrays(batch), **_feature_arrays(batch)}
         for name, kind, place in artifact.module.KEPT:
             shape = batch.legal.shape if place == "node" else batch.n.shape
-            self.arrays[name] = np.zeros(shape, _KEPT_TYPES[kind])
+            fresh: NDArray[Any] = np.zeros(shape, _KEPT_TYPES[kind])
+            self.arrays[name] = (kept or {}).get(name, fresh)
         self.fault = np.zeros(len(batch.n), np.int32)  # (slots,)
         self._bound = {name: self._bind(name) for name in artifact.module.ARGUMENTS}
 
@@ -37,6 +40,10 @@ class Kernels:
         if missing:
             raise LookupError(f"the batch has no room for {', '.join(missing)}")
         return self.artifact.kernel(kernel), tuple(self.arrays[name] for name in names)
+
+    def kept(self) -> dict[str, NDArray[Any]]:
+        """The values that the reset kernel left for the others."""
+        return {name: self.arrays[name] for name, _, _ in self.artifact.module.KEPT}
 
     def run(self, kernel: str, *first: NDArray[Any]) -> None:
         function, arrays = self._bound[kernel]

@@ -31,7 +31,7 @@ def observation_space(layout: BatchLayout) -> spaces.Dict:
     return spaces.Dict(
         {
             "n": spaces.Box(0, nodes, (1,), np.int32),
-            "phase": spaces.Box(0, phases - 1, (1,), np.int32),
+            "phase": spaces.Box(0, max(1, phases - 1), (1,), np.int32),
             "last": spaces.Box(-1, nodes - 1, (phases,), np.int32),
             "edges": spaces.Box(-1, nodes - 1, (edges, 2), np.int32),
             **own,

@@ -6,13 +6,14 @@ kernel fills in the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.instance import Instance
+from gnarl_compiler.support import njit
 from gnarl_dsl.model import Feature
 from gnarl_runtime.batch import Batch, CapacityError
 from gnarl_runtime.instance_cells import Values
@@ -69,7 +70,7 @@ def _edges(once: NDArray[np.bool_]) -> _Edges:
 def _within(counts: NDArray[np.integer]) -> Index:
     """0, 1, … for each group of so many."""
     starts = np.cumsum(counts) - counts
-    return np.arange(int(counts.sum())) - np.repeat(starts, counts)
+    return np.asarray(np.arange(int(counts.sum())) - np.repeat(starts, counts), np.int64)
 
 
 def _load_arcs(batch: Batch, slots: Index, adjacency: NDArray[np.bool_]) -> None:
@@ -139,31 +140,56 @@ def _require_room(batch: Batch, n: int, m: int) -> None:
 # From batch to batch
 
 
-def copy_slots(source: Batch, picks: Index, target: Batch, slots: Index) -> None:
-    """Graphs, tags, inputs and the target's oracles from slots of one batch to another's."""
-    target.n[slots], target.m[slots] = source.n[picks], source.m[picks]
-    _copy(source.rowptr, picks, target.rowptr, slots)
-    room = source.rowptr.shape[1]
-    if target.rowptr.shape[1] > room:
-        target.rowptr[slots, room:] = source.rowptr[picks, -1:]
-    for name in ("src", "adjacency", "tags"):
-        _copy(getattr(source, name), picks, getattr(target, name), slots)
-    if target.edge_id.shape[1]:
-        _copy(source.edge_id, picks, target.edge_id, slots, blank=-1)
+@njit
+def copy_rows(source, picks, target, slots, blank):  # type: ignore[no-untyped-def]
+    """Bytes (P, rows, width) of some slots into those of others, which may have more room."""
+    rows = min(source.shape[1], target.shape[1])
+    width = min(source.shape[2], target.shape[2])
+    for k in range(len(slots)):
+        for row in range(rows):
+            target[slots[k], row, :width] = source[picks[k], row, :width]
+            target[slots[k], row, width:] = blank
+        target[slots[k], rows:] = blank
+
+
+class Copier:
+    """Copies graphs, tags, inputs and oracles from one batch to another, again and again."""
+
+    def __init__(self, source: Batch, target: Batch) -> None:
+        verify_room(source, target)
+        self.source, self.target = source, target
+        self.parts = [
+            (*_bytes(ours, theirs), blank)
+            for ours, theirs, blank in _pairs(source, target)
+            if ours.size and theirs.size
+        ]
+
+    def copy(self, picks: Index, slots: Index) -> None:
+        """Put what the source has in `picks` into the target's `slots`."""
+        for ours, theirs, blank in self.parts:
+            copy_rows(ours, picks, theirs, slots, blank)
+        room = self.source.rowptr.shape[1]
+        if self.target.rowptr.shape[1] > room:
+            self.target.rowptr[slots, room:] = self.source.rowptr[picks, -1:]
+
+
+def _pairs(source: Batch, target: Batch) -> Iterator[tuple[Values, Values, int]]:
+    """Every array to copy, and the byte that fills what it does not: -1 is all ones."""
+    for name in ("n", "m", "rowptr", "src", "adjacency", "tags"):
+        yield getattr(source, name), getattr(target, name), 0
+    yield source.edge_id, target.edge_id, 255
     for feature in target.layout.stored():
         if feature.stage in ("input", "oracle"):
-            name = feature.name
-            _copy(source.features[name], picks, target.features[name], slots)
+            yield source.features[feature.name], target.features[feature.name], 0
 
 
-def _copy(source: Values, picks: Index, target: Values, slots: Index, blank: int = 0) -> None:
-    """Whole slots; where the target has more room, the rest is blank."""
-    if source.shape[1:] == target.shape[1:]:
-        target[slots] = source[picks]
-        return
-    target[slots] = blank
-    shared = [slice(min(s, t)) for s, t in zip(source.shape[1:], target.shape[1:], strict=True)]
-    target[(slots, *shared)] = source[(picks, *shared)]
+def _bytes(source: Values, target: Values) -> tuple[Values, Values]:
+    """Views (slots, rows, bytes per row): one row unless the room differs in both axes."""
+    rows = source.ndim == 3 and source.shape[1:] != target.shape[1:]
+    return tuple(  # type: ignore[return-value]
+        array.view(np.uint8).reshape(len(array), array.shape[1] if rows else 1, -1)
+        for array in (source, target)
+    )
 
 
 def verify_room(source: Batch, target: Batch) -> None:

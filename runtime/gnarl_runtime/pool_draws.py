@@ -9,8 +9,7 @@ is asked of the compiled reset instead of the interpreter.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,19 +22,17 @@ from gnarl_compiler.artifact import Artifact, compile_problem
 from gnarl_compiler.emit_values import array_name
 from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Instance
-from gnarl_compiler.instances import Family, draw_inputs, draw_instance
+from gnarl_compiler.instances import Family, draw_inputs, draw_instance, split_seed
 from gnarl_compiler.passes import Mode
 from gnarl_dsl.model import Problem
-from gnarl_runtime.batch import Batch
-from gnarl_runtime.instance_cells import Values
+from gnarl_runtime.batch import RUNNING, Batch
 from gnarl_runtime.kernels import Kernels
 from gnarl_runtime.layout import layout_of
 from gnarl_runtime.pool_arrays import Index, load_cells, load_instances, pack_words, stack
+from gnarl_runtime.pool_oracles import Tick, solve_oracles
 
-PATIENCE = 50  # attempts here before the reference takes over, which also knows when to give up
+PATIENCE = 20  # attempts without any success before the reference is asked, which may give up
 _ONLY_RESET = Mode(experts=(), reward=False, metrics=False, observation=False)
-
-Solve = Callable[[Sequence[Instance], Sequence[str]], Mapping[str, Values]]
 
 
 @dataclass(frozen=True)
@@ -56,19 +53,15 @@ class Streams:
     def __init__(self) -> None:
         self._bits = np.random.Philox(key=0)
         self._generator = np.random.Generator(self._bits)
+        self._blank: dict[str, Any] = {**self._bits.state}
+        self._counter: dict[str, Any] = {**self._blank["state"]}
 
-    def open(self, seed: int, purpose: str, *keys: int) -> np.random.Generator:
-        """The stream's generator, until the next one is opened."""
-        parts = json.dumps([seed, purpose, *keys])
+    def open(self, seed: int, number: int, attempt: int, part: int) -> np.random.Generator:
+        """The generator of a part of an instance, until the next one is opened."""
+        parts = f'[{seed}, "instance", {number}, {attempt}, {part}]'  # as json.dumps writes it
         digest = hashlib.blake2b(parts.encode(), digest_size=16, person=b"gnarl").digest()
-        key = {"counter": np.zeros(4, np.uint64), "key": np.frombuffer(digest, "<u8")}
-        state: dict[str, Any] = {"bit_generator": "Philox", "state": key, "buffer_pos": 4}
-        self._bits.state = {
-            **state,
-            "buffer": np.zeros(4, np.uint64),
-            "has_uint32": 0,
-            "uinteger": 0,
-        }
+        at: Any = {**self._blank, "state": {**self._counter, "key": np.frombuffer(digest, "<u8")}}
+        self._bits.state = at
         return self._generator
 
 
@@ -76,16 +69,20 @@ def draw_instances(
     problem: Problem, wishes: Sequence[Wish], seed: int, streams: Streams, attempt: int
 ) -> list[Instance | None]:
     """One attempt at each wish: nothing where the graph is not of the problem's kind."""
-    graphs = [_draw_graph(problem, wish, seed, streams, attempt) for wish in wishes]
+    seeds = [split_seed(seed, wish.family.split) for wish in wishes]
+    graphs = [
+        _draw_graph(problem, wish, own, streams, attempt)
+        for wish, own in zip(wishes, seeds, strict=True)
+    ]
     fits = _fitting(problem, graphs)
     return [
-        _finish(problem, graph, streams, (seed, "instance", wish.number, attempt)) if fit else None
-        for wish, graph, fit in zip(wishes, graphs, fits, strict=True)
+        _finish(problem, graph, streams, (own, wish.number, attempt)) if fit else None
+        for wish, own, graph, fit in zip(wishes, seeds, graphs, fits, strict=True)
     ]
 
 
 def _draw_graph(problem: Problem, wish: Wish, seed: int, streams: Streams, attempt: int) -> Graph:
-    rng = streams.open(seed, "instance", wish.number, attempt, reference._GRAPH)
+    rng = streams.open(seed, wish.number, attempt, reference._GRAPH)
     family, kind = wish.family, problem.graph
     args = {arg.name: reference._draw_argument(arg, rng) for arg in family.args}
     own = args.pop("n", 0.0)
@@ -141,7 +138,7 @@ def are_connected(adjacency: NDArray[np.bool_], sizes: Index) -> NDArray[np.bool
 
 
 def _finish(
-    problem: Problem, graph: Graph, streams: Streams, key: tuple[int, str, int, int]
+    problem: Problem, graph: Graph, streams: Streams, key: tuple[int, int, int]
 ) -> Instance:
     rng = streams.open(*key, reference._TAGS)
     tags = rng.integers(0, 2**63, graph.n).astype(np.uint64)
@@ -152,41 +149,55 @@ def _finish(
 class Drawer:
     """Draws instances of a problem into batches, again and again until all can be played."""
 
-    def __init__(self, problem: Problem, seed: int, oracles: Sequence[str]) -> None:
+    def __init__(
+        self, problem: Problem, seed: int, oracles: Sequence[str], artifact: Artifact | None
+    ) -> None:
         self.problem, self.seed, self.streams = problem, seed, Streams()
-        self.judge = compile_problem(problem, mode=_ONLY_RESET)
-        self.oracles = (*oracles, *(n for n in read_at_reset(problem, self.judge) if n not in oracles))
+        self.reset = artifact or compile_problem(problem, mode=_ONLY_RESET)
+        self.oracles = tuple(dict.fromkeys([*oracles, *read_at_reset(problem, self.reset)]))
 
-    def draw(self, wishes: Sequence[Wish], nodes: int, solve: Solve) -> Batch:
+    def draw(self, wishes: Sequence[Wish], nodes: int, tick: Tick) -> Batch:
         """A batch whose slots are the wishes come true, with their oracle columns."""
-        all_oracles = [f.name for f in self.problem.features if f.stage == "oracle"]
-        batch = Batch.allocate(layout_of(self.problem, len(wishes), nodes, oracles=all_oracles))
-        kernels, left = Kernels(self.judge, batch), np.arange(len(wishes))
-        for attempt in range(PATIENCE):
-            drawn = draw_instances(
-                self.problem, [wishes[k] for k in left], self.seed, self.streams, attempt
-            )
-            found = np.array([instance is not None for instance in drawn])
-            if found.any():
-                fresh = left[found]
-                self._load(batch, fresh, [i for i in drawn if i is not None], solve)
-                kernels.reset(fresh)
-                found[found] = batch.ended[fresh] == 0
-            left = left[~found]
+        room = [feature.name for feature in self.problem.features if feature.stage == "oracle"]
+        batch = Batch.allocate(layout_of(self.problem, len(wishes), nodes, oracles=room))
+        kernels, left = Kernels(self.reset, batch), np.arange(len(wishes))
+        for attempt in range(reference.ATTEMPTS):
+            left = self._attempt(kernels, wishes, left, attempt, tick)
             if not len(left):
                 return batch
-        slow = [
-            draw_instance(self.problem, w.family, self.seed, w.number, w.nodes)
-            for w in (wishes[k] for k in left)
-        ]
-        self._load(batch, left, slow, solve)
+            if attempt >= PATIENCE and len(left) == len(wishes):
+                break
+        rest = [wishes[k] for k in left.tolist()]
+        slow = [draw_instance(self.problem, w.family, self.seed, w.number, w.nodes) for w in rest]
+        self._load(batch, left, slow, wishes, tick)
         return batch
 
+    def _attempt(
+        self, kernels: Kernels, wishes: Sequence[Wish], left: Index, attempt: int, tick: Tick
+    ) -> Index:
+        """Fill the slots `left`; the ones that have no playable instance yet are returned."""
+        chosen, batch = [wishes[k] for k in left.tolist()], kernels.batch
+        drawn = draw_instances(self.problem, chosen, self.seed, self.streams, attempt)
+        found = np.array([instance is not None for instance in drawn])
+        if found.any():
+            fresh = left[found]
+            self._load(batch, fresh, [i for i in drawn if i is not None], wishes, tick)
+            kernels.reset(fresh)
+            found[found] = batch.ended[fresh] == RUNNING
+        return np.asarray(left[~found])
+
     def _load(
-        self, batch: Batch, slots: Index, instances: Sequence[Instance], solve: Solve
+        self,
+        batch: Batch,
+        slots: Index,
+        instances: Sequence[Instance],
+        wishes: Sequence[Wish],
+        tick: Tick,
     ) -> None:
         load_instances(batch, slots, instances)
-        for name, cells in solve(instances, self.oracles).items():
+        numbers = [wishes[k].number for k in slots.tolist()]
+        solved = solve_oracles(self.problem, instances, self.oracles, numbers, tick)
+        for name, cells in solved.items():
             load_cells(batch, slots, self.problem.feature(name), cells)
 
 

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gnarl_compiler import algorithms
 from gnarl_compiler.artifact import cache_folder
@@ -31,25 +32,28 @@ from gnarl_runtime.whole_files import write_whole
 GROUP = 64  # instances per file: what an interruption can lose
 _DIGEST = 16  # bytes
 
-Tick = Callable[[int], None]  # called with the number of instances done
+Tick = Callable[[int], None]  # called with the number of an instance
 
 
 def solve_oracles(
     problem: Problem,
     instances: Sequence[Instance],
     names: Sequence[str],
-    first: int = 0,
-    tick: Tick = lambda done: None,
+    numbers: Sequence[int] | NDArray[np.int64],
+    tick: Tick,
 ) -> dict[str, Values]:
-    """The cells of each oracle for all instances, one after the other; `first` names them."""
+    """The cells of each oracle for all instances, one after the other.
+
+    `numbers` are how messages call the instances; `tick` hears the number of each one solved.
+    """
     solved: dict[str, list[Values]] = {name: [] for name in names}
-    identity = problem.hash if names else ""
-    for start in range(0, len(instances), GROUP):
-        group = instances[start : start + GROUP]
-        work = _Group(problem, identity, group, first + start, lambda k, s=start: tick(s + k))
+    identity = problem.hash + algorithms_hash() if names else ""
+    for start in range(0, len(instances) if names else 0, GROUP):
+        part = slice(start, start + GROUP)
+        work = _Group(problem, identity, instances[part], numbers[part], tick)
         for name in names:
             solved[name].append(work.column(problem.feature(name)))
-    return {name: np.concatenate(parts) for name, parts in solved.items() if parts}
+    return {name: np.concatenate(parts) for name, parts in solved.items()}
 
 
 class _Group:
@@ -60,11 +64,11 @@ class _Group:
         problem: Problem,
         identity: str,
         instances: Sequence[Instance],
-        first: int,
+        numbers: Sequence[int] | NDArray[np.int64],
         tick: Tick,
     ) -> None:
-        self.problem, self.instances, self.first, self.tick = problem, instances, first, tick
-        self.content = hash_instances(instances, identity + algorithms_hash())
+        self.problem, self.instances, self.numbers, self.tick = problem, instances, numbers, tick
+        self.content = hash_instances(instances, identity)
         self.edges = [instance.graph.edges() for instance in instances]
         self.readers = [_reader(problem, instance) for instance in instances]
 
@@ -82,8 +86,9 @@ class _Group:
 
     def _solved(self, feature: Feature) -> Iterator[Values]:
         for k, read in enumerate(self.readers):
-            yield to_cells(feature, self._solve(feature, read, self.first + k), self.edges[k])
-            self.tick(k)
+            number = int(self.numbers[k])
+            yield to_cells(feature, self._solve(feature, read, number), self.edges[k])
+            self.tick(number)
 
     def _solve(self, feature: Feature, read: Evaluator, number: int) -> Values:
         where = f"instance {number}: the oracle `{feature.name}`"
@@ -158,4 +163,5 @@ def write_column(path: Path, column: Values) -> None:
     body = buffer.getvalue()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(path, body + hashlib.blake2b(body, digest_size=_DIGEST).digest())
+        digest = hashlib.blake2b(body, digest_size=_DIGEST).digest()
+        write_whole(path, body + digest, durable=False)

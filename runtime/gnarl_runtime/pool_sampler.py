@@ -35,11 +35,12 @@ def uniform_below(size: int, seed: int, purpose: str, *keys: ArrayLike) -> NDArr
     """A number from 0 to size - 1 for each of the keys, which are whole and broadcast together."""
     if not 1 <= size < 2**32:
         raise ValueError(f"expected a size from 1 to {2**32 - 1}, found {size}")
-    mixed = np.asarray(_start(seed, purpose))
+    mixed = np.array([_start(seed, purpose)])  # NumPy lets arrays wrap around, scalars warn
     for key in keys:
-        mixed = mix64(mixed + (np.asarray(key).astype(np.uint64) + np.uint64(1)) * _STEP)
+        mixed = mix64(mixed + (np.atleast_1d(key).astype(np.uint64) + np.uint64(1)) * _STEP)
     # The upper half times the size: off from uniform by less than size / 2**32.
-    return (((mixed >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32)).astype(np.int64)
+    chosen = ((mixed >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32)
+    return chosen.reshape(np.broadcast_shapes(*map(np.shape, keys))).astype(np.int64)
 
 
 def _start(seed: int, purpose: str) -> np.uint64:

@@ -1,7 +1,6 @@
 """The shipped specs in, registered Gymnasium environments out.
 
-Gymnasium calls `register_shipped` when it is imported (entry point `gymnasium.envs`), so this
-module imports nothing heavy.
+Called when `gnarl_runtime` is imported, so this module imports nothing heavy.
 """
 
 from __future__ import annotations

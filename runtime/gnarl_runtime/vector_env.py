@@ -41,6 +41,13 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self._views = live_views(engine)
         self.max_nodes = layout.nodes
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_views"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._views = live_views(self.engine)
+
     def reset(
         self,
         *,
@@ -91,15 +98,16 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """Final observations and judgements of the finished episodes, then new ones."""
         engine = self.engine
         final = np.full(self.num_envs, None, dtype=object)
-        for slot in finished:
-            final[slot] = {name: view[slot].copy() for name, view in self._views.items()}
+        rows = {name: view[finished] for name, view in self._views.items()}
+        for row, slot in enumerate(finished):
+            final[slot] = {name: values[row] for name, values in rows.items()}
         mask = np.zeros(self.num_envs, np.bool_)
         mask[finished] = True
         illegal = np.zeros(self.num_envs, np.bool_)
         illegal[wrong] = True
         facts = {
-            "correct": engine.judge("correct") & mask & ~illegal,
-            "valid": engine.judge("valid") & mask & ~illegal,
+            "correct": engine.judge("correct", finished) & ~illegal,
+            "valid": engine.judge("valid", finished) & ~illegal,
             "rounds": np.where(mask, engine.batch.rounds, 0),
             "illegal": illegal,
         }
