@@ -76,9 +76,8 @@ def draw_instance(
 ) -> Instance:
     """Instance `number` of a family, redrawn until it is what the problem asks for."""
     game = Interpreter(problem)
-    own_seed = split_seed(seed, family.split)
     for attempt in range(ATTEMPTS):
-        instance = _draw(problem, family, own_seed, (number, attempt), nodes)
+        instance = _draw(problem, family, seed, (number, attempt), nodes)
         if instance is not None and _is_playable(game, instance):
             return instance
     raise GenerationError(
@@ -106,6 +105,7 @@ def _is_playable(game: Interpreter, instance: Instance) -> bool:
 def _draw(
     problem: Problem, family: Family, seed: int, key: tuple[int, int], nodes: int | None
 ) -> Instance | None:
+    seed = split_seed(seed, family.split)
     rng = stream(seed, "instance", *key, _GRAPH)
     args = {arg.name: _draw_argument(arg, rng) for arg in family.args}
     n = int(args.pop("n", 0)) if nodes is None else nodes
