@@ -1,7 +1,7 @@
 """How fast are the environments? Specs in, a table and build/bench/env.json out.
 
-    python benchmarks/env.py                  all problems, about five minutes
-    python benchmarks/env.py --quick          training sizes only, under a minute
+    python benchmarks/env.py                  all problems, about five minutes of a free core
+    python benchmarks/env.py --quick          training sizes only, about a minute
     python benchmarks/env.py --problems mvc   one of them
 
 Compared on one core, in one run: the interpreter, a hand-written one-graph environment

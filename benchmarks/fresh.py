@@ -11,6 +11,8 @@ from typing import Any
 
 from benchmarks.machine import memory_megabytes
 
+STEPS = 20  # of a batch whose memory is measured
+
 
 def main(arguments: list[str]) -> int:
     """Run one measurement and print it."""
@@ -47,7 +49,7 @@ def memory_of_batch(spec: str, nodes: int, count: int) -> dict[str, float]:
     step_batch(small, 1)
     before, _ = memory_megabytes()
     venv = make_vec(spec, num_envs=count, nodes=nodes, seed=0, pool=count)
-    step_batch(venv, 2 * nodes)
+    step_batch(venv, STEPS)
     after, peak = memory_megabytes()
     return {"before": before, "batch": after - before, "process": after, "peak": peak}
 

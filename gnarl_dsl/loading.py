@@ -17,7 +17,7 @@ from gnarl_dsl.extend import merge_specs
 from gnarl_dsl.model import Problem
 from gnarl_dsl.parse import Parsed, parse_spec
 from gnarl_dsl.scope import did_you_mean
-from gnarl_dsl.source import MAX_BYTES, Source, Span, normalise_text
+from gnarl_dsl.source import MAX_BYTES, MAX_NAME, Source, Span, normalise_text
 from gnarl_dsl.specs import find_spec, shipped_specs
 
 _SAFE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -111,7 +111,7 @@ class _Files:
 
 def _base_path(name: str, folder: Path | None) -> Path | None:
     """`NAME.gnarl` beside the file, or among the specs that come with GNARL."""
-    if not _SAFE_NAME.match(name):
+    if len(name) > MAX_NAME or not _SAFE_NAME.match(name):
         return None
     beside = (folder or Path()) / f"{name}.gnarl"
     return beside if beside.is_file() else find_spec(name)

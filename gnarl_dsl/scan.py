@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gnarl_dsl.diagnostics import Collector
-from gnarl_dsl.source import MAX_WORDS, Source, Span
+from gnarl_dsl.source import MAX_NAME, MAX_WORDS, Source, Span
 
 # What a word or sign may look like. Which words are keywords is the grammar's business.
 _TOKEN = re.compile(
@@ -129,7 +129,10 @@ class _Scanner:
         return match.end()
 
     def word(self, kind: str, text: str, span: Span, reported: bool = False) -> None:
-        if kind == "name" and not text.isascii() and self.once(text):
+        if kind == "name" and len(text) > MAX_NAME:
+            self.found.add("GN025", span, limit=MAX_NAME, found=f"{len(text):,}")
+            kind = "bad"
+        elif kind == "name" and not text.isascii() and self.once(text):
             self.found.add("GN019", span, text=text)
         if kind == "string" and "\n" in text:
             self.long_string = self.long_string or span

@@ -10,6 +10,7 @@ from typing import NamedTuple
 MAX_BYTES = 500_000
 MAX_LINES = 5_000
 MAX_WORDS = 50_000
+MAX_NAME = 100
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 

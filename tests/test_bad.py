@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from bad_specs import FOLDER, ROOT, bad_specs, check_bad_spec, expected_file, rendered
 
+from gnarl_dsl.diagnostics import Collector
+from gnarl_dsl.parse import BLOCK_WORDS, load_grammar, parse_spec
 from gnarl_dsl.render import to_record
+from gnarl_dsl.source import Source
 from gnarl_dsl.wording import explain, load_wordings
 
 SPECS = bad_specs()
@@ -80,5 +83,29 @@ def test_every_code_is_explained(code: str) -> None:
     assert not PLACEHOLDER.search(load_wordings()[code].title + load_wordings()[code].explain)
 
 
+# Where an example may stand: alone, or below the lines that it belongs to.
+CONTEXTS = ["", "features\n  ", "phase p(v)\n  ", "phase p(v)\n  update\n    ", "let f = "]
+CONTEXTS += ["instances i\n  ", "expert e\n  "]
+
+
+@pytest.mark.parametrize("code", sorted(set(load_wordings()) - {"GN114"}))  # a command line
+def test_examples_of_explanations_are_right(code: str) -> None:
+    example = load_wordings()[code].example
+    assert any(is_readable(context, example) for context in CONTEXTS)
+
+
+def is_readable(context: str, example: str) -> bool:
+    indentation = " " * len(context.rpartition("\n")[2])
+    found = Collector()
+    text = context + example.replace("\n", f"\n{indentation}")
+    parse_spec(Source("example", text), 0, found)
+    return not found.has_errors()
+
+
 def test_unknown_code_has_no_explanation() -> None:
     assert explain("GN000") is None
+
+
+def test_the_explanation_of_reserved_words_lists_them_all() -> None:
+    listed = re.findall(r"`([^`]*)`", load_wordings()["GN007"].explain)[0].split()
+    assert {*listed, *BLOCK_WORDS} == load_grammar().keywords

@@ -239,9 +239,31 @@ def test_emit_problem_reads_back(capsys: Capture) -> None:
 
 def test_emit_nothing_else(capsys: Capture) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["--emit", "python", "bfs"])
+        main(["--emit", "fortran", "bfs"])
     assert ended.value.code == 2
-    assert "choose from 'summary', 'tree', 'problem'" in capsys.readouterr().err
+    assert "choose from 'summary', 'tree', 'problem', 'ir'" in capsys.readouterr().err
+
+
+def test_emit_ir_and_python(capsys: Capture) -> None:
+    code, out, _ = run("mvc", "--emit", "ir", capsys=capsys)
+    assert code == 0
+    assert "forall" in out
+    code, out, _ = run("mvc", "--emit", "python", capsys=capsys)
+    assert code == 0
+    assert "def step(" in out
+    compile(out, "mvc.py", "exec")
+
+
+def test_generated_modules_are_written(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "build"
+    code, out, err = run("bfs", "mvc", "-o", str(folder), capsys=capsys)
+    assert (code, out) == (0, "")
+    assert sorted(path.name for path in folder.iterdir()) == ["bfs.py", "mvc.py"]
+    assert f"wrote {folder / 'bfs.py'}" in err
+    (tmp_path / "file").write_text("")
+    code, _, err = run("bfs", "-o", str(tmp_path / "file"), capsys=capsys)
+    assert code == 2
+    assert "-o" in err
 
 
 # Diagnostics and exit codes

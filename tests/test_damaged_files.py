@@ -111,7 +111,7 @@ def _claim(members: Members, meta: dict[str, Any]) -> None:
         (_set("nodes.npy", np.array([0, 5, 6, 7])), "instance 0: found 0, expected 1"),
         (_set("nodes.npy", np.array([4, 5, 6, 7], "i4")), "found int32 of shape (4,), expected"),
         (_set("edges.npy", np.array([4, 5, 6, 999])), "edges.npy: instance 3: found 999"),
-        (_set("edges.npy", np.array([1, 1, 1, 1])), "ends.npy: found int32 of shape (44, 2)"),
+        (_set("edges.npy", np.array([1, 1, 1, 1])), "ends.npy: found int32 of shape"),
         (_set("ends.npy", np.zeros((2, 2), "i4")), "ends.npy: found int32 of shape (2, 2)"),
         (lambda members, meta: members.pop("tags.npy"), "tags.npy: is missing"),
         (lambda members, meta: members.update({"tags.npy": b"?"}), "tags.npy: is not an array"),

@@ -102,6 +102,8 @@ def test_what_a_value_says_is_never_filled_in_again() -> None:
         '"mvc"',
         "mvc.gnarl",
         "http://example.org/x",
+        "a" * 300,
+        "a" * 300_000,
     ],
 )
 def test_extends_takes_no_paths(name: str, tmp_path: Path) -> None:

@@ -19,9 +19,8 @@ from types import ModuleType
 from typing import Any
 
 from gnarl_compiler import support
-from gnarl_compiler.emit import emit_module
-from gnarl_compiler.lower import lower_problem
-from gnarl_compiler.passes import EVERYTHING, Mode, hoist_inputs, prune
+from gnarl_compiler.generate import generate
+from gnarl_compiler.passes import EVERYTHING, Mode
 from gnarl_dsl.model import Problem
 
 
@@ -63,9 +62,8 @@ def toolchain_hash() -> str:
 
 
 def generate_code(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING) -> str:
-    """The module text of a problem: lower, prune, hoist, emit."""
-    program = prune(lower_problem(problem, reward), mode)
-    return emit_module(hoist_inputs(program, problem), problem)
+    """The module text of a problem."""
+    return generate(problem, reward, mode).python
 
 
 def compile_problem(

@@ -65,8 +65,7 @@ class Builder:
         """The operation itself, or the constant or operand that it comes to."""
         match op:
             case ir.Unary():
-                known = self.const(op.operand)
-                return op if known is None else _folded_unary(op.op, known)
+                return self._folded_unary(op)
             case ir.Binary():
                 left, right = self.const(op.left), self.const(op.right)
                 if left is None or right is None:
@@ -89,6 +88,13 @@ class Builder:
                 return self.ops[op.value]
             case _:
                 return op
+
+    def _folded_unary(self, op: ir.Unary) -> Op:
+        inner = self.ops[op.operand]
+        if isinstance(inner, Const):
+            return _folded_unary(op.op, inner)
+        twice = isinstance(inner, ir.Unary) and inner.op == op.op and op.op in ("neg", "not")
+        return self.ops[inner.operand] if isinstance(inner, ir.Unary) and twice else op
 
     def _folded_logic(self, op: ir.Logic) -> Op:
         decisive = op.op == "or"

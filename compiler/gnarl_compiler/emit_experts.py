@@ -136,7 +136,7 @@ def _choice(writer: UpdateWriter, choice: ir.Choice, first: bool) -> None:
         writer.hoist([choice.where, *(key for _, key in choice.keys)])
         with writer.loop(f"for pick in range({writer.use('n')}[b]):", PICK):
             writer.skip_if(f"not {writer.use('legal')}[b, pick]")
-            writer.unless(choice.where)
+            writer.skip(choice.where, False)
             writer.line("chosen[pick] = True")
             writer.line("count += 1")
         for sign, key in choice.keys:

@@ -12,7 +12,6 @@ from gnarl_compiler import ir
 from gnarl_compiler.emit_values import FunctionWriter, axis_name
 from gnarl_compiler.ir import Ref, Unsupported
 
-_HEAVY = (ir.Reduce, ir.Chase, ir.Call)
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _MOST_LOOPS = 18  # Python takes 20 nested ones
 _EXACT = 2**53  # up to here whole numbers and floats are the same
@@ -38,10 +37,10 @@ class LoopWriter(FunctionWriter):
                 continue
             seen.add(ref)
             op = self.program.ops[ref]
-            if isinstance(op, _HEAVY) and self._is_steady(ref, changing):
-                self.value(ref)
-            else:
+            if not self._is_steady(ref, changing):
                 waiting += ir.operands(op)
+            elif not isinstance(op, ir.Const | ir.Axis | ir.Local):
+                self.keep(ref, self.value(ref))
 
     def _is_steady(self, ref: Ref, changing: frozenset[str]) -> bool:
         if not self.program.infos[ref].axes <= self.bound_axes():
@@ -132,10 +131,19 @@ class LoopWriter(FunctionWriter):
         with self.block(f"if {condition}:"):
             self.line("continue")
 
-    def unless(self, where: Ref | None) -> None:
-        """Skip the rest where the condition does not hold."""
-        if where is not None:
-            self.skip_if(self.negation(where))
+    def skip(self, condition: Ref | None, holds: bool) -> None:
+        """Skip the rest where a condition holds (or does not), one part of it after the other."""
+        if condition is None:
+            return
+        op = self.program.ops[condition]
+        known = self.known(condition) is not None
+        if isinstance(op, ir.Unary) and not known:
+            self.skip(op.operand, not holds)
+        elif isinstance(op, ir.Logic) and op.op == ("or" if holds else "and") and not known:
+            for arg in op.args:
+                self.skip(arg, holds)
+        else:
+            self.skip_if(self.value(condition) if holds else f"not {self.value(condition)}")
 
     def negation(self, ref: Ref) -> str:
         op = self.program.ops[ref]
@@ -154,7 +162,7 @@ class LoopWriter(FunctionWriter):
         stop = {"exists": result, "forall": f"not {result}"}.get(op.op)
 
         def inner() -> None:
-            self.unless(op.where)
+            self.skip(op.where, False)
             self._accumulate(op, result)
 
         self.loops(op.domains, stop, inner)
@@ -173,10 +181,9 @@ class LoopWriter(FunctionWriter):
             return
         match op.op:
             case "exists" | "forall":
-                found = self.value if op.op == "exists" else self.negation
-                with self.block(f"if {found(op.body)}:"):
-                    self.line(f"{result} = {op.op == 'exists'}")
-                    self.line("break")
+                self.skip(op.body, op.op == "forall")
+                self.line(f"{result} = {op.op == 'exists'}")
+                self.line("break")
             case "sum":
                 self.line(f"{result} += {self.number(op.body)}")
             case _:
@@ -190,11 +197,11 @@ class LoopWriter(FunctionWriter):
         node = axis_name(op.domains[0].axes[0])
 
         def find() -> None:
-            self.unless(op.where)
+            self.skip(op.where, False)
             self.line(f"{best} = min({best}, {sign}{self.number(body)})")
 
         def choose() -> None:
-            self.unless(op.where)
+            self.skip(op.where, False)
             near = f"nearly({sign}{self.number(body)}, {best})"
             rank = f"{tags}[b, {node}] < {tags}[b, {result}]"
             with self.block(f"if {near} and ({result} < 0 or {rank}):"):

@@ -133,7 +133,7 @@ class UpdateWriter(LoopWriter):
             self._loop.allocate()
 
         def inner() -> None:
-            self.unless(loop.where)
+            self.skip(loop.where, False)
             self.statements(loop.body)
             if self._loop is not None and self._loop.buffered:
                 self.line(f"{self._loop.turn} += 1")

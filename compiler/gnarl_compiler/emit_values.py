@@ -214,7 +214,9 @@ class FunctionWriter(ABC):
             reader = {"mask": "edge_truth", "categorical": "edge_category"}
             function = reader.get(feature.type, "edge_number")
             return f"{function}({array}, {self.use('edge_id')}, b, {', '.join(index)})"
-        return f"{array}[{', '.join(['b', *index])}]"
+        cell = f"{array}[{', '.join(['b', *index])}]"
+        # Inputs are stored as float32, which they are; arithmetic is float64.
+        return f"float({cell})" if feature.type == "scalar" and feature.stage == "input" else cell
 
     def _degree(self, op: ir.Degree) -> str:
         node = self.value(op.node)

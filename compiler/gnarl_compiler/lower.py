@@ -78,6 +78,12 @@ class Lowering(FormulaLowering):
     def when(self, statement: model.When, names: Names) -> Iterator[ir.Statement]:
         """After a branch every feature that either side wrote counts as written."""
         condition = self.expr(statement.condition, names)
+        known = self.build.const(condition)
+        if known is not None:
+            yield from self.statements(
+                statement.then if known.value else statement.otherwise, names
+            )
+            return
         before = self.versions.counts
         then = self.statements(statement.then, names)
         after_then, self.versions.counts = self.versions.counts, before
@@ -85,10 +91,7 @@ class Lowering(FormulaLowering):
         written = self.versions.changed(before, after_then)
         if written:
             self.versions.bump(*sorted(written))
-        known = self.build.const(condition)
-        if known is not None:
-            yield from then if known.value else other
-        elif then or other:
+        if then or other:
             yield ir.Branch(condition, then, other)
 
     def for_each(self, statement: model.ForEach, names: Names) -> Iterator[ir.Statement]:

@@ -57,6 +57,7 @@ class FormulaLowering:
         # Ends of edges, as (source, target, version of the graph): what the binders promise.
         self.joined: frozenset[tuple[Ref, Ref, int]] = frozenset()
         self._inlined: dict[Hashable, Ref] = {}
+        self._deepest: list[int] = []
 
     # Expressions
 
@@ -120,11 +121,22 @@ class FormulaLowering:
 
     def inlined(self, body: Expr, names: Sequence[str], args: tuple[Ref, ...]) -> Ref:
         """A definition with its arguments, lowered once per arguments and state of writes."""
+        outside = self.depth
+        self.depth = max([outside, *(self.deepest(arg) for arg in args)])
         writes = tuple(sorted(self.versions.counts.items()))
         key = (id(body), args, self.depth, writes, self.joined)
         if key not in self._inlined:
             self._inlined[key] = self.expr(body, dict(zip(names, args, strict=False)))
+        self.depth = outside
         return self._inlined[key]
+
+    def deepest(self, ref: Ref) -> int:
+        """A depth whose axes are bound nowhere in a value."""
+        for number in range(len(self._deepest), len(self.build.ops)):
+            op = self.build.ops[number]
+            own = [int(axis.rpartition("_")[2]) + 1 for axis in ir.own_axes(op)]
+            self._deepest.append(max([0, *own, *(self._deepest[r] for r in ir.operands(op))]))
+        return self._deepest[ref]
 
     def clause(self, expr: model.ClauseRef) -> Expr:
         if expr.clause == "objective":

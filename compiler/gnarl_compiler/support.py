@@ -24,7 +24,7 @@ if os.environ.get("GNARL_JIT") == "off":  # for debugging and for tests of many 
 else:
     import numba
 
-    njit = numba.njit(cache=True, nogil=True)
+    njit: Any = numba.njit(cache=True, nogil=True)  # type: ignore[no-redef]
 
 
 class SpecFault(Exception):

@@ -48,12 +48,7 @@ def _graph(data: Any, where: str) -> RawGraph:
     nodes = _list(data, "nodes", where)
     key = "edges" if "edges" in data or "links" not in data else "links"
     edges = _list(data, key, where)
-    labels: dict[Hashable, int] = {}
-    for k, node in enumerate(nodes):
-        label = _label(_entry(node, "id", f"{where}nodes[{k}]"), f"{where}nodes[{k}].id")
-        if label in labels:
-            raise InstanceError(f"{where}nodes[{k}].id: {label!r} was given before")
-        labels[label] = k
+    labels = _labels(nodes, where)
     ends = [
         [_end(edge, e, labels, f"{where}{key}[{k}]") for e in ("source", "target")]
         for k, edge in enumerate(edges)
@@ -68,6 +63,17 @@ def _graph(data: Any, where: str) -> RawGraph:
         graph_values=_table(data.get("graph", {}), f"{where}graph"),
         spot=lambda k: f"{where}{key}[{k}]",
     )
+
+
+def _labels(nodes: list[Any], where: str) -> dict[Hashable, int]:
+    """The position of every node by its name."""
+    labels: dict[Hashable, int] = {}
+    for k, node in enumerate(nodes):
+        label = _label(_entry(node, "id", f"{where}nodes[{k}]"), f"{where}nodes[{k}].id")
+        if label in labels:
+            raise InstanceError(f"{where}nodes[{k}].id: {label!r} was given before")
+        labels[label] = k
+    return labels
 
 
 def _list(data: dict[str, Any], name: str, where: str) -> list[Any]:

@@ -87,17 +87,7 @@ def _from_pyg(problem: Problem, data: Any) -> RawGraph:
     n = int(data.num_nodes or 0)
     if ends.size and not 0 <= ends.min() <= ends.max() < n:
         raise InstanceError(f"edge_index names node {ends.max()}, but there are {n} nodes from 0")
-    named = {f.name: f for f in problem.features if f.stage in ("input", "oracle")}
-    own = {name: _array(data[name]) for name in named if name in data}
-    values: dict[str, dict[str, Values]] = {"node": {}, "edge": {}, "pair": {}, "graph": {}}
-    for name, array in own.items():
-        one = named[name].type == "mask_one" and array.size == 1
-        values["graph" if one else named[name].place][name] = array
-    for place, names in (("edge", ("edge_attr", "edge_weight")), ("node", ("x",))):
-        for name in names:
-            if name in data and data[name] is not None:
-                values[place].setdefault(WEIGHT, _single(_array(data[name]), name))
-    whole = {**values["graph"], **values["pair"]}
+    values = _pyg_values(problem, data)
     return RawGraph(
         "the PyG graph",
         tuple(range(n)),
@@ -105,8 +95,23 @@ def _from_pyg(problem: Problem, data: Any) -> RawGraph:
         directed=True,  # an undirected graph has both directions there
         edge_values=values["edge"],
         node_values=values["node"],
-        graph_values=whole,
+        graph_values={**values["graph"], **values["pair"]},
     )
+
+
+def _pyg_values(problem: Problem, data: Any) -> dict[str, dict[str, Values]]:
+    """What the attributes give, by place and name."""
+    values: dict[str, dict[str, Values]] = {"node": {}, "edge": {}, "pair": {}, "graph": {}}
+    for feature in problem.features:
+        if feature.stage in ("input", "oracle") and feature.name in data:
+            array = _array(data[feature.name])
+            one = feature.type == "mask_one" and array.size == 1
+            values["graph" if one else feature.place][feature.name] = array
+    for place, names in (("edge", ("edge_attr", "edge_weight")), ("node", ("x",))):
+        for name in names:
+            if name in data and data[name] is not None:
+                values[place].setdefault(WEIGHT, _single(_array(data[name]), name))
+    return values
 
 
 def _array(tensor: Any) -> Values:

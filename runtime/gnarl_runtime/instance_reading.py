@@ -164,27 +164,17 @@ class _Reader:
             raise self.error(META, f"the field `count` is {count}")
         n, m = self._array("nodes.npy", "<i8", count), self._array("edges.npy", "<i8", count)
         self._verify_sizes(n, m)
-        ends = self._array("ends.npy", "<i4", int(m.sum()), 2).astype(np.int64)
-        tags = self._array("tags.npy", "<u8", int(n.sum()))
+        ends = _parts(self._array("ends.npy", "<i4", int(m.sum()), 2).astype(np.int64), m)
+        tags = _parts(self._array("tags.npy", "<u8", int(n.sum())), n)
         cells = {column.name: self._cells(column, n, m) for column in columns}
-        starts = {"n": 0, "m": 0, **dict.fromkeys(cells, 0)}
-
-        def following(key: str, values: Values, size: int) -> Values:
-            start = starts[key]
-            starts[key] = start + size
-            return values[start : start + size]
-
-        for number, (nodes, edges) in enumerate(zip(n.tolist(), m.tolist(), strict=True)):
-            own = following("m", ends, edges)
-            graph = self._graph(number, nodes, own)
+        for k, nodes in enumerate(n.tolist()):
+            graph = self._graph(k, nodes, ends[k])
             given: dict[str, dict[str, Values]] = {"input": {}, "oracle": {}}
             for column in columns:
                 feature = self.problem.feature(column.name)
-                size = cell_count(feature, nodes, edges)
-                part = following(column.name, cells[column.name], size)
-                given[column.stage][column.name] = to_dense(feature, part, graph, own)
-            own_tags = following("n", tags, nodes).astype(np.uint64)
-            yield Instance(graph, given["input"], own_tags, given["oracle"])
+                dense = to_dense(feature, cells[column.name][k], graph, ends[k])
+                given[column.stage][column.name] = dense
+            yield Instance(graph, given["input"], tags[k].astype(np.uint64), given["oracle"])
 
     def _verify_sizes(self, n: Values, m: Values) -> None:
         """Before anything else is read: no graph is larger than an instance can be."""
@@ -204,10 +194,13 @@ class _Reader:
             what = f"the matrices would take {dense:,} bytes, more than {MAX_DENSE:,}"
             raise self.error("nodes.npy", what)
 
-    def _cells(self, column: Column, n: Values, m: Values) -> Values:
+    def _cells(self, column: Column, n: Values, m: Values) -> list[Values]:
+        """The values of a column, per instance."""
         feature = self.problem.feature(column.name)
-        sizes = (cell_count(feature, a, b) for a, b in zip(n.tolist(), m.tolist(), strict=True))
-        return self._array(column.member, cell_type(feature).str, sum(sizes))
+        graphs = zip(n.tolist(), m.tolist(), strict=True)
+        sizes = np.array([cell_count(feature, nodes, edges) for nodes, edges in graphs], np.int64)
+        whole = self._array(column.member, cell_type(feature).str, int(sizes.sum()))
+        return _parts(whole, sizes)
 
     def _graph(self, number: int, n: int, ends: Ends) -> Graph:
         """A graph from its edges, which must be in the order of their ids."""
@@ -258,6 +251,11 @@ class _Reader:
             raise self.error(
                 name, f"cannot be unpacked ({error}); copy or write it again"
             ) from error
+
+
+def _parts(values: Values, sizes: Values) -> list[Values]:
+    """Values that stand one after the other, cut into parts of these sizes."""
+    return np.split(values, np.cumsum(sizes))[:-1]
 
 
 def _header(file: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -60,9 +60,9 @@ class BatchLayout:
             ArraySpec("n", (b,), "int32"),
             ArraySpec("m", (b,), "int32"),
             ArraySpec("rowptr", (b, n + 1), "int32"),
-            ArraySpec("src", (b, self.arcs), "int32"),
+            ArraySpec("src", (b, self.arcs), _counter(n)),
             ArraySpec("adjacency", (b, n, self.words), "uint64"),
-            ArraySpec("edge_id", (b, table, table), "int32"),
+            ArraySpec("edge_id", (b, table, table), _counter(self.edges)),
             ArraySpec("tags", (b, n), "uint64"),
             ArraySpec("phase", (b,), "int32"),
             ArraySpec("last", (b, phases), "int32"),
@@ -98,7 +98,14 @@ class BatchLayout:
 
 
 def _dtype(feature: Feature) -> str:
+    if feature.type == "scalar" and feature.stage == "input":
+        return "float32"  # which inputs are, by rule 9 of the language
     return {"scalar": "float64", "mask": "bool"}.get(feature.type, "int32")
+
+
+def _counter(most: int) -> str:
+    """A small type for node numbers and edge ids: these two tables are the largest arrays."""
+    return "int16" if most < 2**15 else "int32"
 
 
 def layout_of(

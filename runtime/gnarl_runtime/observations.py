@@ -42,7 +42,8 @@ def observation_space(layout: BatchLayout) -> spaces.Dict:
 def _space(feature: Feature, layout: BatchLayout) -> spaces.Space[Any]:
     shape = _shape(feature, layout)
     if feature.type == "scalar":
-        return spaces.Box(-np.inf, np.inf, shape, np.float64)
+        kind = np.float32 if feature.stage == "input" else np.float64
+        return spaces.Box(-np.inf, np.inf, shape, kind)
     if feature.type == "mask":
         return spaces.MultiBinary(shape)
     most = feature.categories if feature.type == "categorical" else layout.nodes

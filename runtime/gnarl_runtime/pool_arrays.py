@@ -142,14 +142,19 @@ def _require_room(batch: Batch, n: int, m: int) -> None:
 
 @njit
 def copy_rows(source, picks, target, slots, blank):  # type: ignore[no-untyped-def]
-    """Bytes (P, rows, width) of some slots into those of others, which may have more room."""
-    rows = min(source.shape[1], target.shape[1])
-    width = min(source.shape[2], target.shape[2])
+    """Bytes (P, rows, width) of some slots into those of others, which may have other room."""
+    rows, width = source.shape[1], source.shape[2]
     for k in range(len(slots)):
-        for row in range(rows):
-            target[slots[k], row, :width] = source[picks[k], row, :width]
-            target[slots[k], row, width:] = blank
-        target[slots[k], rows:] = blank
+        for row in range(target.shape[1]):
+            room = target[slots[k], row]
+            start = 0
+            if row < rows:
+                given = source[picks[k], row]
+                start = min(width, len(room))
+                for i in range(start):  # not slices, which Numba copies byte by byte
+                    room[i] = given[i]
+            for i in range(start, len(room)):
+                room[i] = blank
 
 
 class Copier:
@@ -161,7 +166,7 @@ class Copier:
         self.parts = [
             (*_bytes(ours, theirs), blank)
             for ours, theirs, blank in _pairs(source, target)
-            if ours.size and theirs.size
+            if theirs.size
         ]
 
     def copy(self, picks: Index, slots: Index) -> None:
@@ -186,10 +191,13 @@ def _pairs(source: Batch, target: Batch) -> Iterator[tuple[Values, Values, int]]
 def _bytes(source: Values, target: Values) -> tuple[Values, Values]:
     """Views (slots, rows, bytes per row): one row unless the room differs in both axes."""
     rows = source.ndim == 3 and source.shape[1:] != target.shape[1:]
-    return tuple(  # type: ignore[return-value]
-        array.view(np.uint8).reshape(len(array), array.shape[1] if rows else 1, -1)
-        for array in (source, target)
-    )
+    return _rows(source, rows), _rows(target, rows)
+
+
+def _rows(array: Values, rows: bool) -> Values:
+    count = array.shape[1] if rows else 1
+    width = array.nbytes // max(1, len(array) * count)
+    return array.view(np.uint8).reshape(len(array), count, width)
 
 
 def verify_room(source: Batch, target: Batch) -> None:

@@ -13,7 +13,7 @@ from operator import index
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gnarl_compiler.artifact import Artifact
 from gnarl_compiler.graph import Graph
@@ -68,14 +68,10 @@ class Pool:
         """Put instances `picks` into `slots` of a batch; a reset of these slots must follow."""
         if not self._copiers or self._copiers[0].target is not batch:
             self._copiers[:] = [Copier(self.batch, batch)]
-        chosen, places = np.asarray(picks, np.int64), np.asarray(slots, np.int64)
-        if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
-            wrong = chosen[(chosen < 0) | (chosen >= len(self))][0]
-            raise IndexError(f"a pool of {len(self)} instances has no instance {wrong}")
-        if chosen.shape != places.shape or chosen.ndim != 1:
-            raise ValueError(
-                f"expected as many picks as slots, found {chosen.shape}, {places.shape}"
-            )
+        chosen = _indices(picks, len(self), "instance")
+        places = _indices(slots, batch.layout.slots, "slot")
+        if len(chosen) != len(places):
+            raise ValueError(f"expected a pick per slot, found {len(chosen)} for {len(places)}")
         self._copiers[0].copy(chosen, places)
 
     def sampler(self, seed: int) -> Sampler:
@@ -84,8 +80,7 @@ class Pool:
 
     def instance(self, number: int) -> Instance:
         """One instance with its oracles, as the interpreter reads it."""
-        if not 0 <= number < len(self):
-            raise IndexError(f"a pool of {len(self)} has no instance {number}")
+        _indices(number, len(self), "instance")
         batch, n = self.batch, int(self.batch.n[number])
         graph = Graph(self.problem.graph.directed, batch.read_adjacency(number))
         values: dict[str, dict[str, Values]] = {"input": {}, "oracle": {}}
@@ -160,6 +155,15 @@ def pool_of(
 
 
 # Parts
+
+
+def _indices(given: ArrayLike, size: int, what: str) -> NDArray[np.int64]:
+    """Whole numbers (k,) below a size: compiled code does not look again."""
+    indices = np.ascontiguousarray(given, np.int64).reshape(-1)
+    if indices.size and not 0 <= indices.min() <= indices.max() < size:
+        wrong = indices[(indices < 0) | (indices >= size)][0]
+        raise IndexError(f"there is no {what} {wrong}, expected 0 to {size - 1}")
+    return indices
 
 
 def _wishes(
