@@ -10,7 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-ArgKind = Literal["edge_scalar", "node_scalar", "node_mask", "pointer", "node", "scalar", "choice"]
+# A symmetric scalar has one value per edge; an edge scalar may also be given for each direction.
+ArgKind = Literal[
+    "edge_scalar",
+    "symmetric_scalar",
+    "node_scalar",
+    "node_mask",
+    "pointer",
+    "node",
+    "scalar",
+    "choice",
+]
 
 
 @dataclass(frozen=True)
@@ -32,11 +42,15 @@ class FunctionSignature:
     choices: tuple[str, ...] = ()
     directed: bool | None = None
     oracle: bool = True
+    complete: bool = False
 
 
 FUNCTIONS: Mapping[str, FunctionSignature] = {
     "shortest_path_length": FunctionSignature(
-        ("edge_scalar", "node"), "node", "scalar", "distance from a node (Dijkstra)"
+        ("edge_scalar", "node"),
+        "node",
+        "scalar",
+        "distance from a node, infinite if there is no path",
     ),
     "relaxation_count": FunctionSignature(
         ("edge_scalar", "node"),
@@ -58,7 +72,11 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         oracle=False,
     ),
     "mst_weight": FunctionSignature(
-        ("edge_scalar",), "graph", "scalar", "weight of a minimum spanning tree", directed=False
+        ("symmetric_scalar",),
+        "graph",
+        "scalar",
+        "weight of a minimum spanning tree",
+        directed=False,
     ),
     "min_vertex_cover": FunctionSignature(
         ("node_scalar",), "node", "mask", "an optimal vertex cover (HiGHS)", directed=False
@@ -71,10 +89,20 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         directed=False,
     ),
     "optimal_tour": FunctionSignature(
-        ("edge_scalar",), "edge", "mask", "edges of a shortest tour", directed=False
+        ("symmetric_scalar",),
+        "edge",
+        "mask",
+        "edges of a shortest tour",
+        directed=False,
+        complete=True,
     ),
     "christofides_tour": FunctionSignature(
-        ("edge_scalar",), "edge", "mask", "edges of a tour by Christofides", directed=False
+        ("symmetric_scalar",),
+        "edge",
+        "mask",
+        "edges of a tour by Christofides",
+        directed=False,
+        complete=True,
     ),
     "critical_fraction": FunctionSignature(
         ("choice",),

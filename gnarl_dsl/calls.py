@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gnarl_dsl import ast, builtins, model
-from gnarl_dsl.arithmetic import evaluate_arithmetic
+from gnarl_dsl.arithmetic import evaluate_arithmetic, evaluate_unary
 from gnarl_dsl.environment import Binding, LetInfo, Scope
 from gnarl_dsl.facts import Typed
 from gnarl_dsl.functions import FunctionChecker
@@ -212,8 +212,9 @@ class CallChecker(FunctionChecker):
         return model.Arithmetic.model_construct(span=span, op=op, left=left, right=right)
 
     def folded_unary(self, op: str, operand: Expr, span: Span) -> Expr:
-        if op == "neg" and isinstance(operand, model.Number):
-            return model.Number.model_construct(span=span, value=-operand.value)
+        if isinstance(operand, model.Number):
+            value = evaluate_unary(op, operand.value)
+            return model.Number.model_construct(span=span, value=value)
         return model.Unary.model_construct(span=span, op=op, operand=operand)
 
     # Clauses

@@ -62,6 +62,7 @@ class _SpecChecker:
         self.names.lost_base = given.lost_base
         self.check_formula = ExpertChecker(self.names)
         self.spent: list[Spent] = []
+        self.default_reward_seen = False
 
     def all_of(self, kind: type[B]) -> list[B]:
         return all_of(self.blocks, kind)
@@ -167,6 +168,8 @@ class _SpecChecker:
             oracle = check.formula(name, tree.span)
             if oracle is not None:
                 check.forbid_state(oracle.facts, f"the oracle `{name}`")
+                if not isinstance(oracle.expr, model.Call):
+                    self._require_symmetric_feature(info, oracle)
             return oracle
         typed = check.check_initial(name)
         check.forbid_state(typed.facts, f"the initial value of `{name}`")
@@ -196,7 +199,7 @@ class _SpecChecker:
 
     def _source_number(self, tree: ast.Expr) -> float:
         typed = self.check_formula.check_as(tree, Scope(), SCALAR, "an argument of a source")
-        if isinstance(typed.expr, model.Number):
+        if isinstance(typed.expr, model.Number) and math.isfinite(typed.expr.value):
             return typed.expr.value
         if not typed.is_poison:
             self.found.add("GN218", tree.span)
@@ -267,6 +270,9 @@ class _SpecChecker:
             return None
         typed = self.check_formula.check_as(tree.rounds, Scope(), SCALAR, what)
         self.check_formula.forbid_state(typed.facts, what)
+        endless = isinstance(typed.expr, model.Number) and math.isinf(typed.expr.value)
+        if endless and isinstance(tree, ast.Horizon):
+            self.found.add("GN416", tree.rounds.span)
         return typed
 
     def _goals(self) -> dict[str, object]:
@@ -292,12 +298,17 @@ class _SpecChecker:
         return model.Objective.model_construct(span=tree.span, name=tree.name.text, value=expr)
 
     def _reward(self, tree: ast.Reward) -> model.Reward:
-        self.declarer.named("reward", tree.name)
+        if self.declarer.named("reward", tree.name):
+            self.declarer.unlike_objectives(tree.name)
         if tree.kind.text not in builtins.REWARD_KINDS:
             expected = ", ".join(builtins.REWARD_KINDS)
             fix = did_you_mean(tree.kind.text, builtins.REWARD_KINDS)
             self.found.add("GN122", tree.kind.span, name=tree.kind.text, expected=expected, fix=fix)
         typed = self.check_formula.check_as(tree.value, Scope(), SCALAR, "a reward")
+        if not self.names.objectives and not self.default_reward_seen:
+            self.default_reward_seen = True
+            where = f"the reward `{tree.name.text}`"
+            self.spent.append(Spent("reward", where, tree.span, typed.facts))
         return model.Reward.model_construct(
             span=tree.span, name=tree.name.text, kind=tree.kind.text, value=typed.expr
         )

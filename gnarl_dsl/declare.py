@@ -99,6 +99,12 @@ class Declarer:
         self._first(f"variable {variable.text}", variable, "phase variable")
         return fresh
 
+    def unlike_objectives(self, name: ast.Ident) -> None:
+        """Rewards and objectives are chosen by name alike, so they share one set of names."""
+        if name.text in self.names.objectives:
+            note = Note(self.names.objectives[name.text].name.span, "the objective is here")
+            self.found.add("GN101", name.span, name=name.text, kind="objective", notes=[note])
+
     def named(self, kind: str, name: ast.Ident) -> bool:
         """Whether a reward, metric, expert or instance set is the first of its name."""
         return self._first(f"{kind} {name.text}", name, kind)

@@ -67,12 +67,16 @@ class EnoughErrors(Exception):
     """Ends a check that has found `MAX_ERRORS` errors; the findings are in the collector."""
 
 
+# Codes that can apply to one place several times: each missing part is a finding of its own.
+_SEVERAL = frozenset({"GN102"})
+
+
 class Collector:
     """Gathers diagnostics during one pass over one spec."""
 
     def __init__(self) -> None:
         self._found: list[Diagnostic] = []
-        self._seen: set[tuple[str, Span]] = set()
+        self._seen: set[tuple[str, Span, tuple[str, ...]]] = set()
         self._errors = self._warnings = 0
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -88,11 +92,12 @@ class Collector:
         example: str | None = None,
         **values: object,
     ) -> None:
-        """Record a finding once per code and place."""
-        if (code, span) in self._seen:
-            return
-        self._seen.add((code, span))
+        """Record a finding once per code, place and values."""
         texts = {key: str(value) for key, value in values.items()}
+        seen = (code, span, tuple(texts.values()) if code in _SEVERAL else ())
+        if seen in self._seen:
+            return
+        self._seen.add(seen)
         self._keep(Diagnostic(code, span, texts, fix, tuple(notes), example))
 
     def _keep(self, finding: Diagnostic) -> None:

@@ -110,10 +110,12 @@ class ExpressionChecker(NameChecker):
     def _oracle_value(self, tree: ast.Call, scope: Scope, feature: str, what: str) -> Typed:
         info = self.names.features[feature]
         if tree.name.text in builtins.FUNCTIONS:
-            typed = self.check_function(tree, scope, info.place)
+            # One call fills the whole feature, so its arguments know no position.
+            typed = self.check_function(tree, Scope(), info.place)
         else:
             typed = self.check_expr(tree, scope)
-        return self.require(typed, self.value_type(feature), tree.span, what)
+        wanted = NODE if info.type == "mask_one" else self.value_type(feature)
+        return self.require(typed, wanted, tree.span, what)
 
     def _numbered(self, typed: Typed, wanted: Type, span: Span) -> Typed:
         """A number for a categorical(k) must be one of 0..k-1 where that is known."""

@@ -15,6 +15,7 @@ from gnarl_dsl.types import MASK, NODE, SCALAR, WHOLE, Type
 
 _FEATURE_ARGS = {
     "edge_scalar": (("edge", "pair"), "scalar"),
+    "symmetric_scalar": (("edge",), "scalar"),
     "node_scalar": (("node",), "scalar"),
     "node_mask": (("node",), "mask"),
     "pointer": (("node",), "pointer"),
@@ -23,6 +24,7 @@ _FEATURE_ARGS = {
 
 _ARG_NAMES: dict[str, str] = {
     "edge_scalar": "weight",
+    "symmetric_scalar": "weight",
     "node_scalar": "node_weight",
     "node_mask": "mask",
     "scalar": "number",
@@ -123,6 +125,9 @@ class FunctionChecker(BaseChecker):
             if signature.directed:
                 kind, other = other, kind
             self.found.add("GN227", tree.span, name=tree.name.text, kind=kind, other=other)
+            return False
+        if graph and signature.complete and not graph.complete:
+            self.found.add("GN234", tree.span, name=tree.name.text)
             return False
         if signature.place != place:
             self._report_wrong_place(tree, signature, place)

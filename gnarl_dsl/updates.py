@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeGuard, assert_never
 
 from gnarl_dsl import ast, builtins, model
 from gnarl_dsl.environment import Binding, Scope
@@ -126,7 +126,8 @@ class UpdateChecker(ExpressionChecker):
         block.add(loop, self.repeated(each, bound, tree.span), bound.facts)
 
     def _require_one_writer(self, tree: ast.ForEach, loop: model.ForEach) -> None:
-        """Undirected, `x, y` and `y, x` are one cell, so both rounds must write the same."""
+        """No two rounds may write one cell, unless both write the same."""
+        self._require_one_order(loop)
         if self.names.graph is None or self.names.graph.directed:
             return
         free = [b.names[0] for b in loop.binders if len(b.names) == 1]
@@ -260,6 +261,25 @@ class UpdateChecker(ExpressionChecker):
         missing = sorted(set(block.loop) - own)
         if missing:
             self.found.add("GN405", target.span, missing=", ".join(f"`{m}`" for m in missing))
+
+    def _require_one_order(self, loop: model.ForEach) -> None:
+        """A feature written as [x, y] and as [y, x]: some round meets another's cell."""
+        places: dict[str, str] = {}
+        for write in _writes(loop.body):
+            if isinstance(write, model.SetEdge):
+                continue
+            place = "".join(f" {part.name}" for part in write.index if _is_variable(part))
+            if places.setdefault(write.feature, place) != place and self._is_ordered(write):
+                self.found.add("GN415", write.span, name=write.feature)
+
+    def _is_ordered(self, write: model.Assign) -> bool:
+        graph = self.names.graph
+        undirected = graph is not None and not graph.directed
+        return not (undirected and self.names.features[write.feature].place == "edge")
+
+
+def _is_variable(part: model.Expr) -> TypeGuard[model.Variable]:
+    return isinstance(part, model.Variable)
 
 
 def _writes(body: Sequence[model.Statement]) -> Iterator[model.Assign | model.SetEdge]:

@@ -21,6 +21,8 @@ class Updates(Formulas):
     def __init__(self, pick: Pick, names: Declared) -> None:
         super().__init__(pick, names)
         self.used: set[str] = set()
+        # A loop writes each feature in one place per turn.
+        self.places: dict[tuple[tuple[str, ...], str], str] = {}
 
     def name(self, stem: str) -> str:
         """A new name, sometimes an awkward one."""
@@ -48,7 +50,7 @@ class Updates(Formulas):
         if self.chance(2):
             return str(self.pick(known.categories))
         if self.chance(12):
-            return f"floor({number})"
+            return f"floor({number} + n - n)"  # not a constant, which the checker would refuse
         return f"min(max(floor({number}), 0), {known.categories - 1})"
 
     def category(self, known: Known, s: Scope) -> str:
@@ -120,6 +122,7 @@ class Updates(Formulas):
         if self.chance(4) and inner.budget > 0:
             second, inner = self.binder(inner, loop)
             binder, loop = f"{binder}, {second}", (*loop, second.split()[0])
+        self.places.clear()
         body = self.block(inner, indent + "  ", depth, loop)
         return [f"{indent}for {binder}{self.where(inner)}", *body]
 
@@ -147,6 +150,8 @@ class Updates(Formulas):
             return [self.nothing(s, indent)]
         known = self.one_of(targets)
         index = self.index(known, s, loop)
+        if loop:
+            index = self.places.setdefault((loop, known.name), index)
         value = self.value(known, replace(s, infinite=False))
         line = f"{known.name}{f'[{index}]' if index else ''} := {value}"
         if known.place == "edge" and not self.chance(6):

@@ -42,7 +42,7 @@ COMPLETE = ("optimal_tour", "christofides_tour")
 
 def make_argument(kind: str, graph: Graph, rng: np.random.Generator) -> Any:
     match kind:
-        case "edge_scalar":
+        case "edge_scalar" | "symmetric_scalar":
             return dyadic(rng, graph)
         case "node_scalar":
             return rng.integers(0, 12, size=graph.n) / 16

@@ -31,6 +31,7 @@ class LoopWriter(FunctionWriter):
         """
         waiting = [ref for ref in refs if ref is not None]
         seen: set[Ref] = set()
+        steady: list[Ref] = []
         while waiting:
             ref = waiting.pop()
             if ref in seen or self.known(ref) is not None:
@@ -40,7 +41,9 @@ class LoopWriter(FunctionWriter):
             if not self._is_steady(ref, changing):
                 waiting += ir.operands(op)
             elif not isinstance(op, ir.Const | ir.Axis | ir.Local):
-                self.keep(ref, self.value(ref))
+                steady.append(ref)
+        for ref in sorted(steady):
+            self.keep(ref, self.value(ref))
 
     def _is_steady(self, ref: Ref, changing: frozenset[str]) -> bool:
         if not self.program.infos[ref].axes <= self.bound_axes():

@@ -31,12 +31,13 @@ Bindings = Mapping[str, Value]
 
 
 class Evaluator:
-    """Evaluates expressions of one problem in one state."""
+    """Evaluates expressions of one problem in one state, which must not change meanwhile."""
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.problem: Problem = state.episode.problem
         self.n = state.n
+        self._calls: dict[tuple[Value | str, ...], Value] = {}
 
     # Entry points with a known type
 
@@ -215,9 +216,13 @@ class Evaluator:
         return compare_values(expr.op, left, right)
 
     def let_call(self, expr: model.LetCall, bound: Bindings) -> Value:
+        """A let's value; the same call is made once, or chains of lets could double forever."""
         let = self.problem.let(expr.name)
         args = {p.name: self.value(a, bound) for p, a in zip(let.params, expr.args, strict=True)}
-        return self.value(let.body, args)
+        call = (expr.name, *args.values())
+        if call not in self._calls:
+            self._calls[call] = self.value(let.body, args)
+        return self._calls[call]
 
     def clause(self, expr: model.ClauseRef) -> Expr:
         if expr.clause == "objective":

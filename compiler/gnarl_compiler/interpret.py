@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.evaluate import Bindings, Evaluator
 from gnarl_compiler.execute import Executor
 from gnarl_compiler.instance import Array, Instance
-from gnarl_compiler.numbers import SNAP, nearly_equal
+from gnarl_compiler.numbers import nearly_equal
 from gnarl_compiler.state import (
     Change,
     Ending,
@@ -26,7 +26,7 @@ from gnarl_compiler.state import (
     unfit,
 )
 from gnarl_dsl import model
-from gnarl_dsl.arithmetic import evaluate_arithmetic
+from gnarl_dsl.arithmetic import SNAP, evaluate_arithmetic
 from gnarl_dsl.model import Problem
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+
+from gnarl_dsl.arithmetic import evaluate_unary
 
 RELATIVE = 1e-6
 ABSOLUTE = 1e-12
-SNAP = 1e-9
 
 
 def nearly_equal(left: float, right: float) -> bool:
@@ -21,21 +21,11 @@ def nearly_equal(left: float, right: float) -> bool:
 
 
 def snapped_ceil(value: float) -> float:
-    return _snapped(value, math.ceil)
+    return evaluate_unary("ceil", value)
 
 
 def snapped_floor(value: float) -> float:
-    return _snapped(value, math.floor)
-
-
-def _snapped(value: float, rounding: Callable[[float], int]) -> float:
-    """Round, but take a value within 1e-9 of a whole number for that number."""
-    if math.isinf(value):
-        return value
-    near = round(value)
-    if abs(value - near) <= SNAP:
-        return float(near)
-    return float(rounding(value))
+    return evaluate_unary("floor", value)
 
 
 def compare_values(op: str, left: float, right: float) -> bool:
