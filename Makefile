@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint bench tables clean
 
 setup: $(STAMP)
 
@@ -27,6 +27,11 @@ test: lint
 
 bench: setup
 	$(BIN)/python benchmarks/front_end.py
+	$(BIN)/python benchmarks/env.py
+
+# After a change of gnarl_dsl/grammar.lark: the parse tables that commands start with.
+tables: setup
+	$(BIN)/python -m gnarl_dsl.tables
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

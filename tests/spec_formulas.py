@@ -86,7 +86,7 @@ class Declared:
     enums: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     features: list[Known] = field(default_factory=list)
     lets: list[Let] = field(default_factory=list)
-    objectives: list[str] = field(default_factory=list)
+    objectives: dict[str, int] = field(default_factory=dict)  # name and cost
     phases: list[str] = field(default_factory=list)
 
 
@@ -208,8 +208,9 @@ class Formulas:
         options += self.reads(s, "scalar", "numbered") + self.calls(s, "number")
         if s.infinite:
             options.append((1, lambda: "inf"))
-        if s.state and s.budget > 1:
-            options += [(1, lambda o=o: o) for o in self.names.objectives]
+        if s.state:
+            goals = [goal for goal, cost in self.names.objectives.items() if cost <= s.budget]
+            options += [(1, lambda goal=goal: goal) for goal in goals]
         if self.has_node(s):
             options.append((2, lambda: f"{self.one_of(self.degrees())}({self.node(s.deeper())})"))
         if s.depth > 0:
@@ -233,10 +234,10 @@ class Formulas:
             (4, lambda: self.fold(s)),
         ]
         if s.budget > 0 and self.has_node(s):
-            options += [(1, lambda f=f: self.chain(f, s)) for f in self.pointers(s)]
+            options += [(3, lambda f=f: self.chain(f, s)) for f in self.pointers(s)]
         if s.budget > 2 and not self.names.directed:
             words = ("random", "targeted")
-            options.append((1, lambda: f"critical_fraction({self.one_of(words)})"))
+            options.append((4, lambda: f"critical_fraction({self.one_of(words)})"))
         return options
 
     def several(self, s: Scope) -> str:
@@ -289,7 +290,7 @@ class Formulas:
                 (1, lambda f=f: f"on_cycle({f.name}, {node(down)})") for f in self.pointers(s)
             ]
         if s.budget > 2:
-            options += [(1, lambda f=f: f"is_dfs_forest({f.name})") for f in self.pointers(s)]
+            options += [(4, lambda f=f: f"is_dfs_forest({f.name})") for f in self.pointers(s)]
         return options
 
     def word_test(self, name: str, words: tuple[str, ...]) -> str:

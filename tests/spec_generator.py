@@ -54,7 +54,7 @@ class SpecWriter(Updates):
         names = self.names
         words = ["directed" if names.directed else "undirected"]
         words += ["mutable"] * names.mutable + ["complete"] * self.complete
-        names.phases = [self.name("phase") for _ in range(1 + min(self.pick(4), 2))]
+        names.phases = [self.name("phase") for _ in range(self.one_of((1, 1, 2, 2, 3)))]
         self.params()
         for _ in range(1 + self.pick(4)):
             self.input_feature()
@@ -64,8 +64,8 @@ class SpecWriter(Updates):
             self.oracle()
         for _ in range(1 + self.pick(4)):
             self.state_feature()
-        for _ in self.times(4):
-            self.one_of((self.let, self.derived, self.let, self.objective))(Scope())
+        for _ in self.times(5):
+            self.one_of((self.derived, self.let, self.objective, self.derived))(Scope())
         self.clauses()
         phases = self.phases()
         self.goals()
@@ -94,7 +94,7 @@ class SpecWriter(Updates):
 
     def shape(self, stage: str, stem: str) -> Known:
         """A new feature of some place and type that go together."""
-        types = ["scalar", "mask", "scalar", "pointer", "numbered", "named", "mask_one"]
+        types = ["scalar", "mask", "scalar", "pointer", "pointer", "numbered", "named", "mask_one"]
         kind = self.one_of(types)
         places = ["node", "graph", "edge", "pair"]
         if self.names.mutable and stage != "derived":
@@ -138,7 +138,7 @@ class SpecWriter(Updates):
         if known.type in ("numbered", "mask_one"):
             value = value and f"(if true then {value} else {value})"
         calls = self.solver_calls(known)
-        if calls and self.chance(2):
+        if calls and not self.chance(3):
             place, value = known.place, self.one_of(calls)
         if value:
             self.declare(known, place, f"= {value}")
@@ -147,7 +147,7 @@ class SpecWriter(Updates):
         """Registered functions that fill an oracle of this kind."""
         inputs = [f for f in self.names.features if f.stage == "input"]
         starts = [f.name for f in inputs if f.type == "mask_one"]
-        weights = [f.name for f in inputs if f.positive and f.place in ("edge", "pair")]
+        weights = [f.name for f in inputs if f.positive and f.place == "edge"]
         loads = [f.name for f in inputs if f.positive and f.place == "node"]
         calls: list[str] = []
         match known.place, known.type:
@@ -203,30 +203,31 @@ class SpecWriter(Updates):
 
     def objective(self, s: Scope) -> None:
         name = self.name("goal")
-        value = self.number(replace(s, budget=1 + self.pick(2)))
+        cost = 1 + self.pick(3)
+        value = self.number(replace(s, budget=cost))
         self.lines["end"].append(f"objective {name} = {value}")
-        self.names.objectives.append(name)
+        self.names.objectives[name] = cost
 
     def clauses(self) -> None:
         if not self.names.objectives:
             self.objective(Scope())
         if self.chance(4):
-            self.objective(Scope(budget=3))
+            self.objective(Scope())
         self.lines["end"].append(f"horizon {self.one_of(('n', '2 * n', 'm + 2', '4.5'))} rounds")
         if self.chance(4):
             self.lines["end"].append(f"limit {self.number(_INPUT)} rounds")
         if self.chance(2):
-            self.lines["end"].append(f"valid {self.truth(Scope())}")
-        label = Scope(oracle=True)
+            self.lines["end"].append(f"valid {self.truth(Scope(budget=3))}")
+        label = Scope(oracle=True, budget=3)
         correct = self.chance(2)
         if correct:
             self.lines["end"].append(f"correct {self.truth(label)}")
-        if self.chance(2):
+        if self.chance(3):
             test = "correct" if correct and self.chance(2) else self.truth(label)
             self.lines["end"].append(f"terminate when ({test} and {self.truth(label)})")
 
     def goals(self) -> None:
-        label = Scope(oracle=True)
+        label = Scope(oracle=True, budget=3)
         for _ in self.times(2):
             kind = self.one_of(("potential", "terminal", "step"))
             self.lines["end"].append(f"reward {self.name('pay')} {kind} {self.number(label)}")
@@ -235,7 +236,7 @@ class SpecWriter(Updates):
         for _ in self.times(2):
             name = self.name("guide")
             if self.chance(3):
-                goal = self.one_of(self.names.objectives)
+                goal = self.one_of(list(self.names.objectives))
                 self.lines["end"].append(f"expert {name} = greedy {goal}")
             else:
                 self.rules(name)
@@ -262,7 +263,7 @@ class SpecWriter(Updates):
             bound = bound.bind("nodes", f"v{number}")
             lines = [f"phase {phase}(v{number})"]
             if self.chance(2):
-                lines.append(f"  allow {self.truth(bound)}")
+                lines.append(f"  allow ({self.truth(bound)} or {self.truth(bound)})")
             if not self.chance(5):
                 lines += ["  update", *self.block(bound, "    ", 2)]
             blocks.append("\n".join(lines))

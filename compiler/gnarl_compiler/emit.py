@@ -16,8 +16,8 @@ IMPORTS = """import numpy as np
 
 from gnarl_compiler.support import (
     DEAD_END, ILLEGAL, INF, RUNNING, TERMINATED, TRUNCATED, SpecFault,
-    ceiling, critical_fraction, divide, edge_category, edge_number, edge_truth, flooring,
-    is_dfs_forest, joined, minus, nearly, njit, out_degree, plus, set_edge,
+    ceiling, complete_number, critical_fraction, divide, edge_category, edge_number, edge_truth,
+    flooring, is_dfs_forest, joined, minus, nearly, njit, out_degree, plus, set_edge,
     set_numbered_edge, times,
 )"""
 

@@ -233,10 +233,12 @@ class LoopWriter(FunctionWriter):
                     self.line(f"{result} = True")
                     self.line("break")
             return result
-        total = self.fresh("cost")
+        total, mark = self.fresh("cost"), self.fresh("mark")
         self.line(f"{total} = 0.0")
+        self.line(f"{mark} = {mark}_next = {mark}_steps = -1")
         with self.loop(head, op.at, op.to):
             self._chain_step(op, (at, to, total, result), target)
+            self._leave_circle(at, mark)
         if op.cost is not None and not self.program.infos[op.cost].finite:
             self._valueless(result)
         return result
@@ -256,6 +258,18 @@ class LoopWriter(FunctionWriter):
             self.line("break")
         self.line(f"{total} += {'1.0' if op.cost is None else self.number(op.cost)}")
         self.line(f"{at} = {to}")
+
+    def _leave_circle(self, at: str, mark: str) -> None:
+        """Stop at a node met before (Brent): a circle never ends, and is known after a few turns.
+
+        The mark moves to where the chain is after 1, 2, 4, … steps.
+        """
+        with self.block(f"if {at} == {mark}:"):
+            self.line("break")
+        self.line(f"{mark}_steps += 1")
+        with self.block(f"if {mark}_steps >= {mark}_next:"):
+            self.line(f"{mark} = {at}")
+            self.line(f"{mark}_next = 2 * {mark}_steps + 1")
 
     # Registered functions
 

@@ -55,6 +55,7 @@ class FunctionWriter(ABC):
         self.program = program
         self.sizes = sizes
         self.features = {feature.name: feature for feature in problem.features}
+        self.is_complete = problem.graph.complete and not problem.graph.directed
         self.lines: list[str] = []
         self.arrays: set[str] = set()
         self.level = 1
@@ -213,6 +214,8 @@ class FunctionWriter(ABC):
         if feature.place == "edge":
             reader = {"mask": "edge_truth", "categorical": "edge_category"}
             function = reader.get(feature.type, "edge_number")
+            if function == "edge_number" and self.is_complete:
+                return f"complete_number({array}, {self.use('n')}, b, {', '.join(index)})"
             return f"{function}({array}, {self.use('edge_id')}, b, {', '.join(index)})"
         cell = f"{array}[{', '.join(['b', *index])}]"
         # Inputs are stored as float32, which they are; arithmetic is float64.
