@@ -6,6 +6,7 @@ Everything that can be observed is compared for exact equality after every pick.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,10 +49,21 @@ class Duel:
         jit: bool = False,
         spare: int = 1,
     ) -> None:
+        self.prepare(problem, instances, reward, jit, spare)
+        self.reset(instances)
+
+    def prepare(
+        self,
+        problem: Problem,
+        instances: Sequence[Instance],
+        reward: str | None = None,
+        jit: bool = False,
+        spare: int = 1,
+    ) -> None:
+        """Everything but the first reset."""
         self.problem = problem
         self.game = Interpreter(problem, reward)
-        compile_it = compile_problem if jit else plain_artifact
-        self.artifact: Artifact = compile_it(problem, reward)
+        self.artifact: Artifact = (compile_problem if jit else plain_artifact)(problem, reward)
         used = {name for names in self.artifact.module.ARGUMENTS.values() for name in names}
         hidden = [f.name for f in problem.features if f.stage == "oracle"]
         oracles = [name for name in hidden if f"o_{name}" in used]
@@ -62,7 +74,6 @@ class Duel:
         self.rewards = np.zeros(len(instances))
         self.states: list[State | None] = []
         self.checks = 0
-        self.reset(instances)
 
     # Episodes
 
@@ -70,7 +81,7 @@ class Duel:
         self.states = []
         lines = []
         for slot, instance in enumerate(instances):
-            state, line = attempt(lambda instance=instance: self.game.reset(instance))
+            state, line = attempt(partial(self.game.reset, instance))
             self.states.append(state)
             lines.append(line)
             self.load(slot, instance)
@@ -93,8 +104,9 @@ class Duel:
             if feature.stage in ("state", "derived"):
                 values[slot] = JUNK
             else:
-                known = np.asarray(read.stored(feature.name))
-                batch._load_feature(slot, feature, known, instance.graph.adjacency)
+                with np.errstate(invalid="ignore"):  # labels may be infinite
+                    known = np.asarray(read.stored(feature.name))
+                    batch._load_feature(slot, feature, known, instance.graph.adjacency)
 
     def step(self, rng: np.random.Generator) -> bool:
         """One random pick in every running slot; whether there was one."""
@@ -106,7 +118,7 @@ class Duel:
                 continue
             legal = np.flatnonzero(self.game.mask(state))
             actions[slot] = rng.choice(legal)
-            moved, lines[slot] = attempt(lambda: self.game.step(state, int(actions[slot])))
+            moved, lines[slot] = attempt(partial(self.game.step, state, int(actions[slot])))
             self.states[slot] = moved.state if moved else None
             wanted[slot] = moved.reward if moved else 0.0
             if moved and self.game.is_dead_end(moved.state):
@@ -132,7 +144,7 @@ class Duel:
         self.compare()
 
     def run(self, kernel: str, *first: Any) -> None:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # uncompiled arithmetic warns of infinities
             self.kernels.run(kernel, *first)
 
     def expect_fault(self, slot: int, line: int | None) -> None:
@@ -209,8 +221,8 @@ class Duel:
         for slot, state in enumerate(self.states):
             if state is None:
                 continue
-            wanted, line = attempt(lambda: self.game.expert(state, name))
-            found = attempt_kernel(lambda: self.run(f"expert_{name}", np.array([slot]), out))
+            wanted, line = attempt(partial(self.game.expert, state, name))
+            found = attempt_kernel(partial(self.run, f"expert_{name}", np.array([slot]), out))
             require(found, line, f"fault of the expert {name}")
             if wanted is not None:
                 require(out[slot, : state.n], wanted, f"expert {name} in slot {slot}")
@@ -222,9 +234,10 @@ class Duel:
             if getattr(problem, clause) is not None:
                 self.compare_kernel(f"judge_{clause}", getattr(game, clause))
         for goal in problem.objectives:
-            self.compare_kernel(f"objective_{goal.name}", lambda s: game.objective(s, goal.name))
+            wanted = partial(game.objective, name=goal.name)
+            self.compare_kernel(f"objective_{goal.name}", wanted)
         for metric in problem.metrics:
-            self.compare_kernel(f"metric_{metric.name}", lambda s: game.metric(s, metric.name))
+            self.compare_kernel(f"metric_{metric.name}", partial(game.metric, name=metric.name))
 
     def compare_kernel(self, kernel: str, wanted: Callable[[State], float | bool]) -> None:
         out = np.zeros(len(self.states))

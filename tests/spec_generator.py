@@ -215,7 +215,7 @@ class SpecWriter(Updates):
             self.objective(Scope())
         self.lines["end"].append(f"horizon {self.one_of(('n', '2 * n', 'm + 2', '4.5'))} rounds")
         if self.chance(4):
-            self.lines["end"].append(f"limit {self.number(_INPUT)} rounds")
+            self.lines["end"].append(f"limit 1 + {self.number(_INPUT)} rounds")
         if self.chance(2):
             self.lines["end"].append(f"valid {self.truth(Scope(budget=3))}")
         label = Scope(oracle=True, budget=3)
