@@ -42,8 +42,8 @@ from gnarl_dsl.diagnostics import MAX_ERRORS
 from gnarl_dsl.layout import MAX_DEPTH
 from gnarl_dsl.loading import MAX_EXTENDS, Checked, check_file, check_text
 from gnarl_dsl.parse import load_grammar
-from gnarl_dsl.quantifiers import MAX_RANGE
-from gnarl_dsl.source import MAX_BYTES, MAX_LINES, MAX_WORDS
+from gnarl_dsl.quantifiers import MAX_BINDERS, MAX_RANGE
+from gnarl_dsl.source import MAX_BYTES, MAX_LINES, MAX_NAME, MAX_WORDS
 from gnarl_dsl.specs import find_spec, specs_folder
 from gnarl_dsl.wording import load_wordings
 
@@ -323,6 +323,8 @@ def limits() -> str:
         f"| size of a file | {MAX_BYTES:,} bytes, {MAX_LINES:,} lines | GN010 |",
         f"| words and signs in a file | {MAX_WORDS:,} | GN010 |",
         f"| nesting of formulas, brackets and blocks | {MAX_DEPTH} levels | GN009 |",
+        f"| length of a name | {MAX_NAME} characters | GN025 |",
+        f"| phases, parameters of a let, sets of a quantifier | {MAX_BINDERS} each | GN138 |",
         f"| chain of `extends` | {MAX_EXTENDS} specs | GN117 |",
         f"| numbers in a range, or in nested ones together | {MAX_RANGE:,} | GN233 |",
         f"| cost of a part of a step | n^{MAX_DEGREE}, unless allowed | GN601 |",
