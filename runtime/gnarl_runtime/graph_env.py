@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from gnarl_compiler.support import ILLEGAL
 from gnarl_runtime.batch import RUNNING, TRUNCATED
 from gnarl_runtime.draw_state import describe_state, draw_state
 from gnarl_runtime.engine import Engine
@@ -38,7 +39,7 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         self.engine, self.illegal, self.render_mode = engine, illegal, render_mode
         self.observation_space: spaces.Dict = observation_space(layout)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(layout.nodes)
-        self._views = live_views(engine)
+        self._rows = _rows(engine)
         self._action = np.zeros(1, np.int64)
         self._started = False
 
@@ -48,11 +49,11 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         return self.engine.problem
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_views"}
+        return {name: value for name, value in self.__dict__.items() if name != "_rows"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._views = live_views(self.engine)
+        self._rows = _rows(self.engine)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -78,7 +79,7 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
             raise gymnasium.error.ResetNeeded("the episode is over: call reset() before step()")
         self._action[0] = action
         engine.step(self._action)
-        if len(engine.kernels.illegal()):
+        if engine.kernels.fault[0] == ILLEGAL:
             return self._illegal(int(action))
         info: dict[str, Any] = {"action_mask": self.action_masks()}
         ended = int(batch.ended[0])
@@ -115,4 +116,9 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         return describe_state(state) if self.render_mode == "ansi" else draw_state(state)
 
     def _observation(self) -> Observation:
-        return {name: view[0].copy() for name, view in self._views.items()}
+        return {name: row.copy() for name, row in self._rows.items()}
+
+
+def _rows(engine: Engine) -> Observation:
+    """The only slot's part of every array of an observation."""
+    return {name: view[0] for name, view in live_views(engine).items()}
