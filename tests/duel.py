@@ -47,9 +47,8 @@ class Duel:
         instances: Sequence[Instance],
         reward: str | None = None,
         jit: bool = False,
-        spare: int = 1,
     ) -> None:
-        self.prepare(problem, instances, reward, jit, spare)
+        self.prepare(problem, instances, reward, jit)
         self.reset(instances)
 
     def prepare(
@@ -58,17 +57,18 @@ class Duel:
         instances: Sequence[Instance],
         reward: str | None = None,
         jit: bool = False,
-        spare: int = 1,
+        edges: int | None = None,
     ) -> None:
-        """Everything but the first reset."""
+        """Everything but the first reset; slots have room for one node more than is needed."""
         self.problem = problem
         self.game = Interpreter(problem, reward)
         self.artifact: Artifact = (compile_problem if jit else plain_artifact)(problem, reward)
         used = {name for names in self.artifact.module.ARGUMENTS.values() for name in names}
         hidden = [f.name for f in problem.features if f.stage == "oracle"]
         oracles = [name for name in hidden if f"o_{name}" in used]
-        nodes = max(instance.graph.n for instance in instances) + spare
-        self.batch = Batch.allocate(layout_of(problem, len(instances), nodes, oracles=oracles))
+        nodes = max(instance.graph.n for instance in instances) + 1
+        layout = layout_of(problem, len(instances), nodes, edges, oracles)
+        self.batch = Batch.allocate(layout)
         self.kernels = Kernels(self.artifact, self.batch)
         self.slots = np.arange(len(instances))
         self.rewards = np.zeros(len(instances))

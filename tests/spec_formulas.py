@@ -9,85 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeVar
+
+from spec_scope import Declared, Known, Let, Scope
 
 T = TypeVar("T")
 Pick = Callable[[int], int]  # k goes in, a number from 0 to k - 1 comes out; 0 is the simplest
 Option = tuple[int, Callable[[], str]]  # weight, what to write
 _NUMBERS = ("0", "1", "2", "3", "0.5", "0.1", "0.3", "1.5", "7", "1e-7", "1000")
 _VARIABLES = ("x", "y", "z", "a1", "tmp1", "lambda")
-
-
-@dataclass(frozen=True)
-class Known:
-    """A feature that formulas may read; `cost` is the exponent of n of its formula."""
-
-    name: str
-    stage: str
-    place: str
-    type: str
-    categories: int = 0
-    choices: tuple[str, ...] = ()
-    cost: int = 0
-    positive: bool = False
-
-
-@dataclass(frozen=True)
-class Let:
-    """A let that formulas may call; `type` is number, truth, node or optional."""
-
-    name: str
-    type: str
-    params: tuple[str, ...]
-    state: bool
-    oracle: bool
-    infinite: bool
-    cost: int
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Where a formula stands."""
-
-    state: bool = True
-    oracle: bool = False
-    infinite: bool = True
-    nodes: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
-    masks: tuple[str, ...] = ()
-    optionals: tuple[str, ...] = ()
-    edges: tuple[tuple[str, str], ...] = ()
-    budget: int = 2
-    depth: int = 3
-
-    def deeper(self, cost: int = 0) -> Scope:
-        return replace(self, depth=self.depth - 1, budget=self.budget - cost)
-
-    def bind(self, kind: str, *names: str) -> Scope:
-        """Variables of one kind (nodes, numbers, masks, optionals); older ones are hidden."""
-
-        def others(group: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(name for name in group if name not in names)
-
-        groups = {g: others(getattr(self, g)) for g in ("nodes", "numbers", "masks", "optionals")}
-        groups[kind] += names
-        edges = tuple(pair for pair in self.edges if not set(pair) & set(names))
-        return replace(self, **groups, edges=edges)  # type: ignore[arg-type]
-
-
-@dataclass
-class Declared:
-    """Everything that formulas of a spec can name."""
-
-    directed: bool
-    mutable: bool
-    params: list[str] = field(default_factory=list)
-    enums: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    features: list[Known] = field(default_factory=list)
-    lets: list[Let] = field(default_factory=list)
-    objectives: dict[str, int] = field(default_factory=dict)  # name and cost
-    phases: list[str] = field(default_factory=list)
 
 
 class Formulas:
@@ -251,7 +182,7 @@ class Formulas:
         target = f", {self.node(s.deeper(1))}" if self.chance(2) else ""
         start = self.node(s.deeper(1))
         weights = [f for f in self.readable(s, "scalar") if f.place in ("edge", "pair")]
-        weights = [f for f in weights if f.cost < s.budget and f.stage in ("input", "state")]
+        weights = [f for f in weights if f.cost < s.budget and f.stage != "oracle"]
         if weights and self.chance(2):
             return f"path_cost({pointer.name}, {self.one_of(weights).name}, {start}{target})"
         return f"depth({pointer.name}, {start}{target})"
@@ -262,7 +193,7 @@ class Formulas:
         options: list[Option] = [(1, lambda: "true"), (1, lambda: "false")]
         options += [(3, lambda name=name: name) for name in s.masks]
         options += self.reads(s, "mask") + self.calls(s, "truth")
-        options += [(1, lambda e=e: self.word_test(*e)) for e in self.names.enums]
+        options += [(1, lambda e=e: self.word_test(*e)) for e in (*self.names.enums, *s.words)]
         if self.has_node(s):
             options += [(1, lambda f=f: self.marked(f, s)) for f in self.readable(s, "mask_one")]
             options += [

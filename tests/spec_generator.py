@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from spec_formulas import Declared, Known, Let, Pick, Scope
+from spec_formulas import Pick
+from spec_scope import Declared, Known, Let, Scope
 from spec_updates import Updates
 
 from gnarl_compiler.graph import Graph

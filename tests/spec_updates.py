@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from spec_formulas import Declared, Formulas, Known, Pick, Scope
+from spec_formulas import Formulas, Pick
+from spec_scope import Declared, Known, Scope
 
 # Names that mean something in Python or inside generated code.
 HOSTILE = (
@@ -41,19 +42,26 @@ class Updates(Formulas):
             case "named":
                 return self.category(known, s)
             case "numbered":
+                others = self.reads(s, "numbered")
+                if others and known.stage != "oracle" and self.chance(4):
+                    return self.choose(others)
                 return self.level(known, self.number(s))
             case _:
                 return self.node(s)
 
     def level(self, known: Known, number: str) -> str:
-        """A whole number that fits, with rare exceptions."""
+        """A whole number that fits, with rare exceptions; nobody checks those of labels."""
         if self.chance(2):
             return str(self.pick(known.categories))
-        if self.chance(12):
+        if known.stage != "oracle" and self.chance(12):
             return f"floor({number} + n - n)"  # not a constant, which the checker would refuse
         return f"min(max(floor({number}), 0), {known.categories - 1})"
 
     def category(self, known: Known, s: Scope) -> str:
+        others = [f for f in self.readable(s, "named") if f.choices == known.choices]
+        others = [f for f in others if f.place == "graph" or self.has_node(s)]
+        if others and self.chance(3):
+            return self.cell(self.one_of(others), s)
         if s.depth > 0 and self.chance(2):
             return self.if_else(lambda _: self.one_of(known.choices), s)
         return self.one_of(known.choices)
@@ -104,6 +112,11 @@ class Updates(Formulas):
             "nodes": self.node,
             "optionals": self.optional,
         }
+        named = [f for f in self.readable(s, "named") if f.stage != "oracle"]
+        if named and self.chance(5):
+            known, name = self.one_of(named), self.name("old")
+            words = (*s.words, (name, known.choices))
+            return [f"{indent}let {name} = {self.cell(known, s)}"], replace(s, words=words)
         kind, name = self.one_of(list(writers)), self.name("old")
         return [f"{indent}let {name} = {writers[kind](replace(s, depth=2))}"], s.bind(kind, name)
 

@@ -24,11 +24,13 @@ from spec_generator import instances_for, random_instance, seeded_spec, specs
 from spec_updates import HOSTILE
 
 import gnarl_dsl as gnarl
+from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Instance
 from gnarl_compiler.interpret import Interpreter
 from gnarl_compiler.state import SpecRunError
 from gnarl_compiler.support import SpecFault
 from gnarl_dsl.model import Problem
+from gnarl_runtime.kernels import Kernels
 
 VARIANTS = [
     *((name, {}) for name in SHIPPED),
@@ -68,6 +70,71 @@ def test_every_reward_of_the_shipped_specs(variant: tuple[str, dict[str, str]]) 
     for reward in rewards_of(problem):
         duel = Duel(problem, sizes_of_every_kind(problem, 5)[:6], reward)
         play(duel, np.random.default_rng(6), 10)
+
+
+@pytest.mark.parametrize("name", ["dfs", "bfs"])
+def test_graphs_of_more_than_one_word(name: str) -> None:
+    """Adjacency is stored in words of 64 bits."""
+    problem = shipped(name)
+    rng = np.random.default_rng(7)
+    duel = Duel(problem, [random_instance(problem, nodes, rng) for nodes in (70, 64, 65)])
+    for _ in range(4):
+        duel.step(rng)
+
+
+REWIRE = """gnarl 1
+problem rewire
+graph {graph} mutable
+features
+  w    input    pair        scalar  ~ given
+  len  derived  edge(x, y)  scalar  = w[x, y] + w[y, x]
+phase one(u)
+phase two(v)
+  allow u != v
+  update
+    edge(u, v) := not edge(u, v)
+horizon 30 rounds
+objective total = sum((x, y) in edges: len[x, y])
+expert best = greedy total
+"""
+
+
+@pytest.mark.parametrize("graph", ["undirected", "directed"])
+def test_edges_come_and_go(graph: str) -> None:
+    """Edge ids stay 0..m-1, so derived features of edges find their cells."""
+    problem = gnarl.loads(REWIRE.format(graph=graph))
+    rng = np.random.default_rng(8)
+    duel = Duel(problem, [random_instance(problem, nodes, rng) for nodes in (2, 4, 5)])
+    for _ in range(40):
+        duel.step(rng)
+        for slot in duel.slots:
+            ids = np.unique(duel.batch.edge_id[slot])
+            assert ids[ids >= 0].tolist() == list(range(duel.batch.m[slot]))
+
+
+def test_a_batch_without_room_for_an_edge_says_so() -> None:
+    problem = gnarl.loads(REWIRE.format(graph="undirected"))
+    empty = Instance(Graph(False, np.zeros((3, 3), bool)), {"w": np.ones((3, 3))}, np.arange(3))
+    kernels = kernels_on(problem, empty, edges=1)
+    for pick in (0, 1, 1):
+        kernels.step(np.array([pick]), np.zeros(1))
+    with pytest.raises(IndexError, match="no room for another edge"):
+        kernels.step(np.array([2]), np.zeros(1))
+
+
+@pytest.mark.parametrize("removal", ["random", "targeted"])
+def test_removal_orders_of_large_graphs(removal: str) -> None:
+    rng = np.random.default_rng(9)
+    problem = shipped("rgc", removal=removal)
+    drawn = random_instance(problem, 60, rng)
+    adjacency = np.array(drawn.graph.adjacency)
+    adjacency[np.arange(59), np.arange(1, 60)] = adjacency[np.arange(1, 60), np.arange(59)] = True
+    instance = Instance(Graph(False, adjacency), {}, drawn.tags)
+    kernels = kernels_on(problem, instance, jit=True)
+    out = np.zeros(1)
+    kernels.run("objective_robustness", np.array([0]), out)
+    game = Interpreter(problem)
+    assert out[0] == game.objective(game.reset(instance)) > 0
 
 
 # Random specs
@@ -176,13 +243,15 @@ def path_instance(problem: Problem) -> Instance:
     instance = random_instance(problem, 3, np.random.default_rng(0))
     inputs = {"w": np.array([1.0, 2.0, 3.0])}
     adjacency = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], bool)
-    return Instance(type(instance.graph)(False, adjacency), inputs, instance.tags)
+    return Instance(Graph(False, adjacency), inputs, instance.tags)
 
 
-def kernels_on(problem: Problem, instance: Instance):  # type: ignore[no-untyped-def]
-    """Uncompiled kernels after a reset on one instance."""
+def kernels_on(
+    problem: Problem, instance: Instance, edges: int | None = None, jit: bool = False
+) -> Kernels:
+    """Kernels after a reset on one instance."""
     duel = Duel.__new__(Duel)
-    duel.prepare(problem, [instance])
+    duel.prepare(problem, [instance], jit=jit, edges=edges)
     duel.load(0, instance)
     duel.kernels.reset(np.array([0]))
     return duel.kernels
@@ -291,6 +360,7 @@ def test_the_same_bytes_in_every_process() -> None:
 def try_many(count: int, seed: int) -> int:
     """Seeds that failed are listed; their number is the result."""
     started, states, failures = time.monotonic(), 0, 0
+    shown = started
     for number in range(count):
         try:
             states += try_spec(seeded_spec(seed + number), seed + number)
@@ -298,14 +368,12 @@ def try_many(count: int, seed: int) -> int:
             failures += 1
             where = traceback.extract_tb(error.__traceback__)[-1].name
             print(f"\nseed {seed + number}: {type(error).__name__} in {where}: {error}"[:600])
-        spent = time.monotonic() - started
-        left = spent / (number + 1) * (count - number - 1)
-        print(
-            f"\r{number + 1}/{count} specs, {states} states, {failures} failures, "
-            f"{spent:.0f} s, {left:.0f} s left ",
-            end="",
-            flush=True,
-        )
+        now = time.monotonic()
+        if now - shown > 2 or number + 1 == count:
+            shown = now
+            left = (now - started) / (number + 1) * (count - number - 1)
+            done = f"{number + 1}/{count} specs, {states} states, {failures} failures"
+            print(f"\r{done}, {now - started:.0f} s, {left:.0f} s left  ", end="", flush=True)
     print()
     return failures
 

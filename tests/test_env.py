@@ -292,3 +292,25 @@ def test_maskable_ppo_trains(name: str) -> None:
     model.learn(2000)
     assert model.num_timesteps == 2000
     assert any((a != b).any() for a, b in zip(before, model.policy.parameters(), strict=True))
+
+
+def test_sums_of_inputs_are_computed_in_float64() -> None:
+    """Inputs are stored as float32; adding two of them must not round to float32."""
+    problem = gnarl.loads(
+        "gnarl 1\nproblem sums\ngraph undirected complete\nfeatures\n"
+        "  A  input  edge  scalar  ~ uniform(0, 1)\n  w  input  node  scalar  ~ uniform(0, 1)\n"
+        "  on  state  node  mask  = false\nphase pick(v)\n  allow not on[v]\n  update\n"
+        "    on[v] := true\nhorizon n rounds\n"
+        "objective it = sum(x in nodes, y in nodes where on[x]:\n"
+        "  (A[x, y] + A[y, x]) * (w[x] + w[y]))\n"
+        "instances all\n  train 1 complete(n = 6)\n  valid 1 complete(n = 6)\n"
+        "  test 1 complete(n = 6)\n"
+    )
+    env = gnarl.make(problem, pool=4)
+    game = Interpreter(problem)
+    env.reset(seed=0)
+    state = game.reset(state_of(env.engine.batch, 0).episode.instance)
+    for pick in range(6):
+        moved = game.step(state, pick)
+        state = moved.state
+        assert env.step(pick)[1] == moved.reward

@@ -9,6 +9,7 @@ from __future__ import annotations
 from gnarl_compiler import ir
 from gnarl_compiler.emit_experts import ExpertEmitter
 from gnarl_compiler.emit_kernels import can_fault
+from gnarl_compiler.walk import shallow
 from gnarl_dsl import __version__
 from gnarl_dsl.model import Problem
 
@@ -84,4 +85,5 @@ def _rows(entries: list[str]) -> str:
 
 def emit_module(program: ir.Program, problem: Problem) -> str:
     """The text of the module for a program."""
-    return ModuleEmitter(program, problem).emit()
+    with shallow():
+        return ModuleEmitter(program, problem).emit()

@@ -154,7 +154,10 @@ class KernelEmitter:
             for code in program.kept:
                 writer.kept(code)
             for cells in program.initial:
+                writer.clear(cells)
                 writer.cells(cells)
+            for cells in program.derived:
+                writer.clear(cells)
             for array, value in (("phase", "0"), ("rounds", "0")):
                 writer.line(f"{writer.use(array)}[b] = {value}")
             writer.line(f"{writer.use('last')}[b, :] = -1")
@@ -218,6 +221,8 @@ class KernelEmitter:
     def observe(self) -> Function:
         def slot(writer: UpdateWriter) -> None:
             for cells in self.program.derived:
+                if self.program.mutable and len(cells.axes) == 2:
+                    writer.clear(cells)  # there may be fewer edges than before
                 writer.cells(cells)
             if not self.program.derived:
                 writer.line("pass")

@@ -13,6 +13,7 @@ from gnarl_compiler.emit_values import FunctionWriter, axis_name
 from gnarl_compiler.ir import Ref, Unsupported
 
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
+_OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MOST_LOOPS = 18  # Python takes 20 nested ones
 _EXACT = 2**53  # up to here whole numbers and floats are the same
 
@@ -146,12 +147,17 @@ class LoopWriter(FunctionWriter):
             for arg in op.args:
                 self.skip(arg, holds)
         else:
-            self.skip_if(self.value(condition) if holds else f"not {self.value(condition)}")
+            self.skip_if(self.value(condition) if holds else self.negation(condition))
 
     def negation(self, ref: Ref) -> str:
+        """The opposite of a condition; nothing is ever NaN, so `<` is the opposite of `>=`."""
         op = self.program.ops[ref]
-        if isinstance(op, ir.Unary) and op.op == "not":
+        if self.known(ref) is None and isinstance(op, ir.Unary):
             return self.value(op.operand)
+        if self.known(ref) is None and isinstance(op, ir.Compare) and op.op in _OPPOSITES:
+            optional = any(self.program.infos[side].optional for side in (op.left, op.right))
+            if not optional:
+                return f"{self.value(op.left)} {_OPPOSITES[op.op]} {self.value(op.right)}"
         return f"not {self.value(ref)}"
 
     # Quantifiers
@@ -286,7 +292,8 @@ class LoopWriter(FunctionWriter):
         """A pointer of every node: a row of a feature, or a new array."""
         op = self.program.ops[ref]
         nodes = f"{self.use('n')}[b]"
-        if isinstance(op, ir.Read) and self.program.ops[op.index[0]] == ir.Axis(axis, "node"):
+        index = [self.program.ops[part] for part in op.index] if isinstance(op, ir.Read) else []
+        if isinstance(op, ir.Read) and index == [ir.Axis(axis, "node")]:
             return f"{self.feature(op.feature)}[b, :{nodes}]"
         row, name = self.fresh("row"), axis_name(axis)
         self.hoist([ref])

@@ -168,14 +168,18 @@ class UpdateWriter(LoopWriter):
 
     # Whole features and values kept from reset
 
+    def clear(self, cells: ir.Cells) -> None:
+        """Zeros for a whole feature, so that cells out of use hold them."""
+        if cells.axes:
+            self.line(f"{self.feature(cells.feature)}[b, :] = 0")
+
     def cells(self, cells: ir.Cells) -> None:
-        """Fill a feature from its formula, padding included."""
+        """Fill a feature from its formula, but for the cells out of use."""
         feature = self.features[cells.feature]
         array = self.use(array_name(feature))
         if not cells.axes:
             self.cell(feature, f"{array}[b]", cells.value)
             return
-        self.line(f"{array}[b, :] = 0")
         self.hoist([cells.value])
         at = ", ".join(map(axis_name, cells.axes))
         if feature.place == "edge":

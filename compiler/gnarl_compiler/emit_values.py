@@ -218,8 +218,11 @@ class FunctionWriter(ABC):
                 return f"complete_number({array}, {self.use('n')}, b, {', '.join(index)})"
             return f"{function}({array}, {self.use('edge_id')}, b, {', '.join(index)})"
         cell = f"{array}[{', '.join(['b', *index])}]"
-        # Inputs are stored as float32, which they are; arithmetic is float64.
-        return f"float({cell})" if feature.type == "scalar" and feature.stage == "input" else cell
+        # Inputs are stored as float32, which they are; arithmetic is float64. (Compiled, `float`
+        # of a float32 is still a float32.)
+        return (
+            f"np.float64({cell})" if feature.type == "scalar" and feature.stage == "input" else cell
+        )
 
     def _degree(self, op: ir.Degree) -> str:
         node = self.value(op.node)

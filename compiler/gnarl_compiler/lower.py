@@ -10,7 +10,7 @@ from gnarl_compiler import ir
 from gnarl_compiler.interpret import choose_reward
 from gnarl_compiler.ir import PICK, Ref
 from gnarl_compiler.lower_formulas import FormulaLowering, Names, Versions
-from gnarl_compiler.walk import sweep
+from gnarl_compiler.walk import shallow, sweep
 from gnarl_dsl import model
 from gnarl_dsl.diagnostics import InternalError
 from gnarl_dsl.model import Expr, Problem
@@ -157,7 +157,11 @@ class Lowering(FormulaLowering):
 
 def lower_problem(problem: Problem, reward: str | None = None) -> ir.Program:
     """The whole problem; `reward` chooses an objective or reward by name."""
-    work = Lowering(problem)
+    with shallow():
+        return _lowered(Lowering(problem), problem, reward)
+
+
+def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program:
     stages = {
         stage: tuple(work.cells(f) for f in problem.features if f.stage == stage)
         for stage in ("state", "derived")

@@ -52,84 +52,67 @@ def prune(program: Program, mode: Mode) -> Program:
 
 def hoist_inputs(program: Program, problem: Problem) -> Program:
     """Move loops over inputs to reset: one number per graph, or one per node."""
-    rebuild = _Rebuild(program, problem)
-    rebuild.find_kept()
-    return sweep(rebuild.program())
+    kept = find_kept(program)
+    build = Builder(problem)
+    early: list[Ref] = []  # where each old operation is in the new table, as written at reset
+    late: list[Ref] = []  # the same as the episode reads it
+    for op in program.ops:
+        early.append(build.add(map_operands(op, early.__getitem__)))
+    for ref, op in enumerate(program.ops):
+        code = kept.get(ref)
+        new = map_operands(op, late.__getitem__) if code is None else _read(program, code, build)
+        late.append(build.add(new))
+    moved = replace(
+        map_program(program, late.__getitem__),
+        initial=tuple(replace(c, value=early[c.value]) for c in program.initial),
+        horizon=early[program.horizon],
+        limit=None if program.limit is None else early[program.limit],
+        ops=tuple(build.ops),
+        infos=tuple(build.infos),
+        kept=tuple(replace(code, value=early[code.value]) for code in kept.values()),
+    )
+    return sweep(moved)
 
 
-class _Rebuild:
-    """Copies a program into a new table, replacing what is kept from reset."""
+def find_kept(program: Program) -> dict[Ref, ir.KeptCode]:
+    """The outermost heavy values known at reset, wherever the episode uses them."""
+    at_reset = {program.horizon, program.limit, *(cells.value for cells in program.initial)}
+    worth = _worth_keeping(program)
+    found: set[Ref] = set()
+    seen: set[Ref] = set()
+    waiting = [ref for ref in roots(program) if ref not in at_reset]
+    while waiting:
+        ref = waiting.pop()
+        if ref in seen:
+            continue
+        seen.add(ref)
+        if ref in worth:
+            found.add(ref)
+        else:
+            waiting += ir.operands(program.ops[ref])
+    codes = {}
+    for number, ref in enumerate(sorted(found)):
+        axes = sorted(program.infos[ref].axes)
+        codes[ref] = ir.KeptCode(number, axes[0] if axes else None, ref)
+    return codes
 
-    def __init__(self, program: Program, problem: Problem) -> None:
-        self.old = program
-        self.build = Builder(problem)
-        self.kept: dict[Ref, ir.KeptCode] = {}
-        self._moved: dict[tuple[Ref, bool], Ref] = {}
-        self._heavy: dict[Ref, bool] = {}
-        self.inside_kept = False
 
-    def find_kept(self) -> None:
-        """The outermost heavy values known at reset, wherever the episode uses them."""
-        at_reset = {self.old.horizon, self.old.limit}
-        at_reset |= {cells.value for cells in self.old.initial}
-        seen: set[Ref] = set()
-        waiting = [ref for ref in roots(self.old) if ref not in at_reset]
-        while waiting:
-            ref = waiting.pop()
-            if ref in seen:
-                continue
-            seen.add(ref)
-            if self.is_keepable(ref):
-                axes = sorted(self.old.infos[ref].axes)
-                self.kept[ref] = ir.KeptCode(0, axes[0] if axes else None, ref)
-            else:
-                waiting += ir.operands(self.old.ops[ref])
-        numbered = sorted(self.kept)
-        self.kept = {
-            ref: replace(self.kept[ref], number=number) for number, ref in enumerate(numbered)
-        }
+def _worth_keeping(program: Program) -> set[Ref]:
+    """Values with a loop in them that are known at reset and fit a table over nodes."""
+    heavy: set[Ref] = set()
+    numbers = {op.name for op in program.ops if isinstance(op, ir.Axis) and op.kind != "node"}
+    result: set[Ref] = set()
+    for ref, op in enumerate(program.ops):
+        if isinstance(op, _HEAVY) or any(part in heavy for part in ir.operands(op)):
+            heavy.add(ref)
+        info = program.infos[ref]
+        fits = len(info.axes) <= 1 and not info.axes & numbers and info.kind in ("number", "truth")
+        if ref in heavy and fits and info.when == "reset":
+            result.add(ref)
+    return result
 
-    def is_keepable(self, ref: Ref) -> bool:
-        info = self.old.infos[ref]
-        small = info.kind in ("number", "truth") and len(info.axes) <= 1
-        return small and info.when == "reset" and self.is_heavy(ref) and self.node_axis(ref)
 
-    def is_heavy(self, ref: Ref) -> bool:
-        if ref not in self._heavy:
-            op = self.old.ops[ref]
-            parts = ir.operands(op)
-            self._heavy[ref] = isinstance(op, _HEAVY) or any(map(self.is_heavy, parts))
-        return self._heavy[ref]
-
-    def node_axis(self, ref: Ref) -> bool:
-        """A kept table is indexed by nodes, so its free axis must range over nodes."""
-        axes = self.old.infos[ref].axes
-        ops = [op for op in self.old.ops if isinstance(op, ir.Axis) and op.name in axes]
-        return all(op.kind == "node" for op in ops)
-
-    def move(self, ref: Ref) -> Ref:
-        """The entry of an old operation in the new table."""
-        if ref in self.kept and not self.inside_kept:
-            return self.kept_value(ref)
-        key = (ref, self.inside_kept)
-        if key not in self._moved:
-            op = self.old.ops[ref]
-            self._moved[key] = self.build.add(map_operands(op, self.move))
-        return self._moved[key]
-
-    def kept_value(self, ref: Ref) -> Ref:
-        info, code = self.old.infos[ref], self.kept[ref]
-        node = None if code.axis is None else self.build.add(ir.Axis(code.axis, "node"))
-        return self.build.add(ir.Kept(code.number, info.kind, info.bound, node))
-
-    def program(self) -> Program:
-        self.inside_kept = True
-        kept = tuple(replace(code, value=self.move(code.value)) for code in self.kept.values())
-        initial = tuple(replace(c, value=self.move(c.value)) for c in self.old.initial)
-        horizon = self.move(self.old.horizon)
-        limit = None if self.old.limit is None else self.move(self.old.limit)
-        self.inside_kept = False
-        moved = map_program(self.old, self.move)
-        ops, infos = tuple(self.build.ops), tuple(self.build.infos)
-        moved = replace(moved, initial=initial, horizon=horizon, limit=limit)
-        return replace(moved, ops=ops, infos=infos, kept=kept)
+def _read(program: Program, code: ir.KeptCode, build: Builder) -> ir.Kept:
+    info = program.infos[code.value]
+    node = None if code.axis is None else build.add(ir.Axis(code.axis, "node"))
+    return ir.Kept(code.number, info.kind, info.bound, node)

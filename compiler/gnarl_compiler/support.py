@@ -106,7 +106,7 @@ def out_degree(adjacency, b, u):  # type: ignore[no-untyped-def]
 @njit
 def edge_number(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
     e = edge_id[b, u, v]
-    return float(values[b, e]) if e >= 0 else 0.0
+    return np.float64(values[b, e]) if e >= 0 else 0.0
 
 
 @njit
@@ -115,7 +115,7 @@ def complete_number(values, n, b, u, v):  # type: ignore[no-untyped-def]
     if u == v:
         return 0.0
     low, high = min(u, v), max(u, v)
-    return float(values[b, low * (2 * n[b] - low - 1) // 2 + high - low - 1])
+    return np.float64(values[b, low * (2 * n[b] - low - 1) // 2 + high - low - 1])
 
 
 @njit
@@ -239,6 +239,8 @@ def critical_fraction(b, targeted, n, rowptr, src, tags):  # type: ignore[no-unt
                     if one != other:
                         parent[one] = other
                         components -= 1
+                        if components == 1:
+                            break  # nothing is left to join
             if components > 1:
                 apart_at = removed
         total += apart_at
@@ -247,22 +249,34 @@ def critical_fraction(b, targeted, n, rowptr, src, tags):  # type: ignore[no-unt
 
 @njit
 def fill_order(b, targeted, nodes, key, order, rowptr):  # type: ignore[no-untyped-def]
-    """Insertion sort by falling degree (if targeted) and then by key: short and stable."""
-    for i in range(nodes):
-        j = i
-        while j > 0:
-            before = order[j - 1]
-            less = key[i] < key[before]
-            if targeted:
-                mine = rowptr[b, i + 1] - rowptr[b, i]
-                theirs = rowptr[b, before + 1] - rowptr[b, before]
-                if mine != theirs:
-                    less = mine > theirs
-            if not less:
-                break
-            order[j] = before
-            j -= 1
-        order[j] = i
+    """Nodes by falling degree (if targeted) and then by key."""
+    if nodes <= 48:  # insertion is faster on short lists
+        for i in range(nodes):
+            j = i
+            while j > 0 and key[i] < key[order[j - 1]]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = i
+    else:
+        order[:] = np.argsort(key, kind="mergesort")
+    if targeted:
+        by_degree(b, nodes, order, rowptr)
+
+
+@njit
+def by_degree(b, nodes, order, rowptr):  # type: ignore[no-untyped-def]
+    """Sort by falling degree; nodes of one degree keep their order."""
+    start = np.zeros(nodes + 1, np.int64)
+    for x in range(nodes):
+        start[nodes - (rowptr[b, x + 1] - rowptr[b, x])] += 1
+    total = 0
+    for k in range(nodes + 1):
+        start[k], total = total, total + start[k]
+    before = order.copy()
+    for x in before:
+        k = nodes - (rowptr[b, x + 1] - rowptr[b, x])
+        order[start[k]] = x
+        start[k] += 1
 
 
 @njit

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from gnarl_compiler import ir
-from gnarl_compiler.ir import Program, Ref
+from gnarl_compiler.ir import Program, Ref, Unsupported
 
 Mover = Callable[[Ref], Ref]
+
+
+@contextmanager
+def shallow() -> Iterator[None]:
+    """Formulas are walked recursively; those that are too deep for that are not supported."""
+    try:
+        yield
+    except RecursionError:
+        raise Unsupported("definitions nested too deeply") from None
 
 
 def roots(program: Program) -> Iterator[Ref]:
