@@ -1,0 +1,1 @@
+"""`gnarl-check`: small graphs explored whole, larger ones tested, failures made minimal."""

@@ -1,0 +1,89 @@
+"""What a check of a spec can say: failures with a witness, lints with figures, one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gnarl_compiler.instance import Instance
+from gnarl_dsl.model import Problem
+from gnarl_dsl.source import Span
+
+Property = Literal[
+    "run-error",  # the spec failed at run time (unset pointer, infinite feature …)
+    "dead-end",  # a live state without a legal pick
+    "endless",  # an episode that neither terminates nor reaches its horizon
+    "invalid-end",  # a terminal state that breaks `valid`
+    "correct-invalid",  # a `correct` state that breaks `valid`
+    "expert-silent",  # a winnable state in which the expert has no answer
+    "expert-illegal",  # expert support outside the mask
+    "expert-fails",  # expert play from the start that does not end correct / valid
+    "expert-late",  # expert play that is not done at the horizon
+    "expert-uneven",  # equally good picks that the expert leaves out
+    "reward-telescope",  # rewards do not add up to objective(end) - objective(start)
+    "relabelling",  # renaming nodes changes what happens
+    "reference",  # `correct` or the objective disagrees with the reference algorithm
+    "backend",  # compiled code and interpreter disagree (our mistake)
+]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One broken property with its smallest known witness: an instance and picks from reset."""
+
+    property: Property
+    message: str
+    instance: Instance
+    picks: tuple[int, ...]
+    span: Span | None  # the violated line of the spec
+    expert: str | None = None
+
+
+@dataclass(frozen=True)
+class Lint:
+    """Something that is legal but probably not meant, with the figures that show it."""
+
+    name: str
+    message: str
+    figures: Mapping[str, float] = field(default_factory=dict)
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class SizeSummary:
+    """What was explored at one number of nodes; `depth` is picks, None if complete."""
+
+    nodes: int
+    graphs: int
+    instances: int
+    states: int
+    transitions: int
+    depth: int | None
+
+
+@dataclass(frozen=True)
+class ExpertSummary:
+    """From how many of all explored states an expert's play still ends well."""
+
+    name: str
+    states: int
+    labelled: int
+    recoverable: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a check of one spec found."""
+
+    problem: Problem
+    sizes: tuple[SizeSummary, ...]
+    experts: tuple[ExpertSummary, ...]
+    examples: int  # random instances played at larger sizes
+    failures: tuple[Failure, ...]
+    lints: tuple[Lint, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures
