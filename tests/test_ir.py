@@ -167,6 +167,91 @@ def test_values_on_a_mutable_graph_are_not_kept() -> None:
     agrees(problem)
 
 
+WEB = """
+features
+  A     input  edge     scalar   ~ given
+  next  state  node(x)  pointer  = x
+  seen  state  node     mask     = false
+let length = sum(x in nodes: A[x, next[x]] * (if seen[x] then 2 else 1))
+phase here(u)
+phase there(v)
+  update
+{update}
+horizon 4 * n rounds
+terminate when length > 40
+objective it = -length
+expert best = greedy it
+expert far
+  here: uniform u maximising A[u, next[u]]
+  there: uniform v maximising path_cost(next, A, v)
+"""
+ONE_BY_ONE = """
+    seen[v] := not seen[v]
+    next[u] := next[v]
+    next[v] := u
+"""
+ALL_AT_ONCE = """
+    for x in nodes where x != u
+      next[x] := next[next[x]]
+    for x in neighbors(v)
+      seen[x] := next[x] == u
+      next[x] := v
+"""
+
+
+@pytest.mark.parametrize("update", [ONE_BY_ONE, ALL_AT_ONCE], ids=["one by one", "all at once"])
+@pytest.mark.parametrize("graph", ["undirected", "directed", "undirected complete"])
+def test_terms_of_one_node_follow_the_writes(update: str, graph: str) -> None:
+    body = WEB.format(update=update.strip("\n"))
+    near = "successors" if graph == "directed" else "neighbors"
+    text = f"gnarl 1\nproblem web\ngraph {graph}\n{body}".replace("neighbors", near)
+    problem = gnarl.loads(text)
+    program = generate(problem).program
+    live = {code.follows for code in program.kept}
+    assert ("next", "seen") in live  # the summand
+    rng = np.random.default_rng(3)
+    duel = Duel(problem, instances_for(problem, rng))
+    assert any(f"kept{code.number}" in duel.kernels.arrays for code in program.kept)
+    play(duel, rng, 12)
+
+
+def test_terms_that_read_other_nodes_are_not_tabulated() -> None:
+    body = "objective it = sum(x in nodes: A[x, next[next[x]]])\n"
+    features = "A  input  edge  scalar  ~ given\nnext  state  node(x)  pointer  = x"
+    phase = "phase one(u)\nphase two(v)\n  update\n    next[v] := u\n"
+    problem = spec(body + phase, features)
+    assert not generate(problem).program.kept
+    agrees(problem)
+
+
+def test_chains_are_followed_once_for_all_nodes() -> None:
+    body = (
+        "phase one(u)\nphase two(v)\n  update\n    next[v] := u\n"
+        "objective it = sum(x in nodes where depth(next, x) < n: path_cost(next, A, x))\n"
+        "objective loops = count(x in nodes where on_cycle(next, x) and depth(next, x) > n)\n"
+        "objective pairs = count(x in nodes, y in nodes where depth(next, x, y) == 2)\n"
+    )
+    features = "A  input  edge  scalar  ~ given\nnext  state  node(x)  pointer  = x"
+    problem = spec(body, features)
+    text = generate(problem).python
+    loop = function(text, "objective_it").splitlines()
+    memo, first = (
+        next(i for i, line in enumerate(loop) if what in line) for what in ("] = 0", "for v_x")
+    )
+    assert memo < first  # emptied before the loop over nodes, not in it
+    rng = np.random.default_rng(5)
+    play(Duel(problem, instances_for(problem, rng)), rng, 20)
+
+
+def test_what_rules_out_an_outer_node_is_asked_in_the_outer_loop() -> None:
+    problem = shipped("mvc")
+    lines = function(generate(problem).python, "judge_valid").splitlines()
+    tests = [line for line in lines if "s_in_cover[b, v_x_0]" in line]
+    inner = next(line for line in lines if "for arc" in line)
+    assert len(tests) == 1
+    assert lines.index(tests[0]) < lines.index(inner)
+
+
 def test_what_a_loop_does_not_change_is_computed_before_it() -> None:
     problem = spec("objective it = count(x in nodes where d[x] >= max(y in nodes: d[y]))\n")
     lines = function(generate(problem).python, "objective_it").splitlines()

@@ -122,6 +122,61 @@ def test_the_verifier_rejects(broken: Callable[[Program], Program], what: str) -
         verify_program(broken(program), problem)
 
 
+def no_longer_followed(program: Program) -> Program:
+    kept = [replace(code, follows=("in_tour",)) for code in program.kept if code.follows]
+    return replace(program, kept=(*(c for c in program.kept if not c.follows), *kept))
+
+
+def table_in_an_update(program: Program) -> Program:
+    """The update reads a table that it brings up to date itself."""
+    live = next(r for r, op in enumerate(program.ops) if isinstance(op, ir.Kept) and op.live)
+    pick = ir.Axis(ir.PICK, "node")
+    at, old = program.ops.index(pick), program.ops[live]
+    assert isinstance(old, ir.Kept)
+    ops = (*program.ops, replace(old, node=at))
+    infos = (*program.infos, replace(program.infos[live], axes=frozenset({ir.PICK})))
+    bind = ir.Bind("x", len(program.ops))
+    phase = replace(program.phases[0], update=(*program.phases[0].update, bind))
+    return replace(program, ops=ops, infos=infos, phases=(phase,))
+
+
+def far_table(program: Program) -> Program:
+    """A table of a cell that a pointer leads to: writes elsewhere would leave it out of date."""
+    number = next(code.number for code in program.kept if code.follows)
+    code = program.kept[number]
+    read = next(
+        ref
+        for ref, op in enumerate(program.ops)
+        if isinstance(op, ir.Read) and op.feature == "next" and code.axis in program.infos[ref].axes
+    )
+    op = program.ops[read]
+    assert isinstance(op, ir.Read)
+    ops = (*program.ops, replace(op, index=(read,)))
+    infos = (*program.infos, program.infos[read])
+    far = ir.Read("A", (read, len(program.ops)), 0)
+    info = program.infos[code.value]
+    kept = list(program.kept)
+    kept[number] = replace(code, value=len(program.ops) + 1)
+    moved = replace(program, ops=(*ops, far), infos=(*infos, info), kept=tuple(kept))
+    return sweep(moved)
+
+
+@pytest.mark.parametrize(
+    ("broken", "what"),
+    [
+        (no_longer_followed, "does not follow `next`"),
+        (table_in_an_update, "table that it changes"),
+        (far_table, "reads other nodes"),
+    ],
+)
+def test_the_verifier_rejects_tables(broken: Callable[[Program], Program], what: str) -> None:
+    problem = shipped("tsp")
+    program = generate(problem).program
+    verify_program(program, problem)
+    with pytest.raises(InternalError, match=what):
+        verify_program(broken(program), problem)
+
+
 BRANCHES = """gnarl 1
 problem branches
 graph undirected

@@ -130,6 +130,8 @@ class Builder:
                 return "reset" if stage in ("input", "oracle") else "state"
             case ir.Local() | ir.Pick() | ir.Last():
                 return "state"
+            case ir.Kept() if op.live:
+                return "state"
             case ir.HasEdge() | ir.Degree() | ir.Edges() | ir.Call():
                 return "state" if self.mutable or not self._reads_inputs(op) else "reset"
             case ir.Reduce() if any(d.kind in ("near", "edges") for d in op.domains):

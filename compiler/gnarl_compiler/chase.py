@@ -30,17 +30,26 @@ def chain_cost(
 
     Infinite if the chain ends or circles elsewhere. A step from x to its pointer p costs
     what the edge from p to x costs: in a predecessor tree that is the way it was reached.
+    Steps are added up from the far end, so that a node's cost is its pointer's plus one step.
     """
-    node, total = start, 0.0
+    node, costs = start, list[float]()
     for _ in range(len(pointers)):
         if node == target:
-            return total
+            return added_up(costs)
         following = pointers[node]
         if following == node:
-            return total if target is None else math.inf
-        total += step_cost(following, node)
+            return added_up(costs) if target is None else math.inf
+        costs.append(step_cost(following, node))
         node = following
     return math.inf
+
+
+def added_up(costs: Sequence[float]) -> float:
+    """The sum from the last to the first; inf and -inf together have no value, which is 0."""
+    total = 0.0
+    for cost in reversed(costs):
+        total += cost
+    return 0.0 if math.isnan(total) else total
 
 
 def returns_to(pointers: Sequence[int], start: int) -> bool:

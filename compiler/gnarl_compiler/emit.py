@@ -71,6 +71,7 @@ class ModuleEmitter(ExpertEmitter):
         tables = [
             f"ARGUMENTS = {{{_rows(arguments)}}}",
             f"KEPT = ({_rows(kept)})",
+            f"SCRATCH = ({_rows([repr(name) for name in sorted(self.scratch)])})",
             f"FAULTS = ({_rows(lines)})",
             f"FAULT_SPANS = ({_rows(spans)})",
         ]

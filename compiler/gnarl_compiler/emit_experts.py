@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from gnarl_compiler import ir
-from gnarl_compiler.emit_kernels import Function, KernelEmitter, can_fault
+from gnarl_compiler.emit_kernels import Function, KernelEmitter, can_fault, is_scratch
 from gnarl_compiler.emit_updates import UpdateWriter
 from gnarl_compiler.emit_values import array_name
 from gnarl_compiler.ir import PICK, Ref
@@ -47,7 +47,8 @@ class ExpertEmitter(KernelEmitter):
         """What a pick can change."""
         own = {array_name(f) for f in self.problem.features if f.stage == "state"}
         graph = set(_GRAPH) if self.program.mutable else set()
-        return own | graph | {"last", "phase", "legal"}
+        live = {f"kept{code.number}" for code in self.program.kept if code.follows}
+        return own | graph | live | {"last", "phase", "legal"}
 
     def reach(
         self,
@@ -64,7 +65,7 @@ class ExpertEmitter(KernelEmitter):
             following = (fill_legal, further) if further else ()
             callees = [f for f in (objective, update, *following) if f]
             needed = {array for callee in callees for array in callee.arrays}
-            for array in sorted(needed & self.mutable_arrays(), key=self.order.__getitem__):
+            for array in sorted(needed & self.mutable_arrays(), key=self.position):
                 writer.line(f"{writer.use(array)} = {array}.copy()")
             if update is not None:
                 writer.line(update.call(writer, "0", "pick", "fault"))
@@ -163,7 +164,8 @@ def _greedy_scores(writer: UpdateWriter, reaches: list[Function], stops: bool) -
     with writer.loop(f"for pick in range({nodes}[b]):"):
         writer.skip_if(f"not {legal}[b, pick]")
         for number, reach in enumerate(reaches):
-            slices = ", ".join(f"{writer.use(array)}[b : b + 1]" for array in reach.arrays)
+            rows = ["" if is_scratch(array) else "[b : b + 1]" for array in reach.arrays]
+            slices = ", ".join(map("".join, zip(map(writer.use, reach.arrays), rows, strict=True)))
             with writer.block(f"if {writer.use('phase')}[b] == {number}:"):
                 writer.line(f"score[pick] = {reach.name}(pick, fault, {slices})")
         if stops:

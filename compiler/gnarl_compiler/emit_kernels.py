@@ -45,6 +45,7 @@ class KernelEmitter:
         self.functions: list[Function] = []
         self.faults: list[tuple[Span, str]] = []
         self.sizes = formula_sizes(program)
+        self.scratch: set[str] = set()
         names = [array_name(f) for f in problem.features]
         kept = [f"kept{code.number}" for code in program.kept]
         self.order = {name: i for i, name in enumerate([*_CORE, *names, *kept])}
@@ -62,12 +63,17 @@ class KernelEmitter:
         """Write one function with whatever arrays its body turns out to need."""
         writer = UpdateWriter(self.program, self.problem, self.sizes, axes, self.faults)
         body(writer)
-        arrays = tuple(sorted(writer.arrays, key=self.order.__getitem__))
+        self.scratch |= {name for name in writer.arrays if is_scratch(name)}
+        arrays = tuple(sorted(writer.arrays, key=self.position))
         head = f"def {verify_identifier(name)}({', '.join([*first, *arrays])}):"
         text = "\n".join(["@njit", head, f'    """{doc}"""', *writer.lines])
         made = Function(name, tuple(first), arrays, text)
         self.functions.append(made)
         return made
+
+    def position(self, array: str) -> tuple[int, str]:
+        """Where an array stands among the arguments: scratch space comes last."""
+        return self.order.get(array, len(self.order)), array
 
     def over_slots(
         self, name: str, more: list[str], doc: str, slot: Callable[[UpdateWriter], None]
@@ -152,10 +158,14 @@ class KernelEmitter:
 
         def slot(writer: UpdateWriter) -> None:
             for code in program.kept:
-                writer.kept(code)
+                if not code.follows:
+                    writer.kept(code)
             for cells in program.initial:
                 writer.clear(cells)
                 writer.cells(cells)
+            for code in program.kept:
+                if code.follows:
+                    writer.kept(code)
             for cells in program.derived:
                 writer.clear(cells)
             for array, value in (("phase", "0"), ("rounds", "0")):
@@ -246,6 +256,11 @@ class KernelEmitter:
 
 def _fill_out(ref: Ref, writer: UpdateWriter) -> None:
     writer.line(f"out[b] = {writer.value(ref)}")
+
+
+def is_scratch(array: str) -> bool:
+    """Whether an array is space to work in, the same for every slot."""
+    return array.startswith("memo")
 
 
 def can_fault(update: Function | None) -> bool:

@@ -1,27 +1,27 @@
-"""Quantifiers, chains of pointers and registered functions in, loops in Python out.
+"""Quantifiers and registered functions in, loops in Python out.
 
 What does not change inside a loop is computed before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 
 from gnarl_compiler import ir
-from gnarl_compiler.emit_values import FunctionWriter, axis_name
+from gnarl_compiler.emit_chains import ChainWriter
+from gnarl_compiler.emit_values import axis_name
 from gnarl_compiler.ir import Ref, Unsupported
+from gnarl_compiler.walk import reachable
 
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-_MOST_LOOPS = 18  # Python takes 20 nested ones
+Filters = Sequence[tuple[Ref, bool]]
+_LIGHT = 6  # operations
 _EXACT = 2**53  # up to here whole numbers and floats are the same
 
 
-class LoopWriter(FunctionWriter):
+class LoopWriter(ChainWriter):
     """Adds everything that repeats to the writer of values."""
-
-    _loops = 0
 
     # Before a loop
 
@@ -40,62 +40,80 @@ class LoopWriter(FunctionWriter):
             seen.add(ref)
             op = self.program.ops[ref]
             if not self._is_steady(ref, changing):
+                if isinstance(op, ir.Chase) and self._is_steady_chain(op, changing):
+                    self.memo(ref)
                 waiting += ir.operands(op)
             elif not isinstance(op, ir.Const | ir.Axis | ir.Local):
                 steady.append(ref)
         for ref in sorted(steady):
             self.keep(ref, self.value(ref))
 
-    def _is_steady(self, ref: Ref, changing: frozenset[str]) -> bool:
-        if not self.program.infos[ref].axes <= self.bound_axes():
+    def _is_steady_chain(self, op: ir.Chase, changing: frozenset[str]) -> bool:
+        """Whether a chain only starts elsewhere in each turn."""
+        parts = [ref for ref in (op.following, op.target, op.cost) if ref is not None]
+        return all(self._is_steady(ref, changing, op.at) for ref in parts)
+
+    def _is_steady(self, ref: Ref, changing: frozenset[str], but: str = "") -> bool:
+        if not self.program.infos[ref].axes - {but} <= self.bound_axes():
             return False
         ops = (self.program.ops[below] for below in self.below(ref)) if changing else ()
         return not any(isinstance(op, ir.Local) and op.name in changing for op in ops)
 
     # Loops over domains
 
-    @contextmanager
-    def loop(self, head: str, *axes: str) -> Iterator[None]:
-        if self._loops == _MOST_LOOPS:
-            raise Unsupported("quantifiers nested too deeply")
-        self._loops += 1
-        with self.block(head, axes):
-            yield
-        self._loops -= 1
-
     def loops(
-        self, domains: tuple[ir.Domain, ...], stop: str | None, inner: Callable[[], None]
+        self,
+        domains: tuple[ir.Domain, ...],
+        stop: str | None,
+        inner: Callable[[], None],
+        filters: Filters = (),
     ) -> None:
-        """Nested loops over the domains; `stop` is tested after each inner one."""
+        """Nested loops over the domains; `stop` is tested after each inner one.
+
+        Each of the filters skips what it rules out in the outermost loop that can tell.
+        """
         if not domains:
             inner()
             return
         first, rest = domains[0], domains[1:]
 
-        def nested() -> None:
-            self.loops(rest, stop, inner)
+        def nested(left: Filters) -> None:
+            self.loops(rest, stop, inner, self._filtered(left))
             if rest and stop:
                 with self.block(f"if {stop}:"):
                     self.line("break")
 
-        self._domain_loop(first, stop, nested)
+        self._domain_loop(first, stop, nested, filters)
 
-    def _domain_loop(self, domain: ir.Domain, stop: str | None, inner: Callable[[], None]) -> None:
+    def _filtered(self, filters: Filters) -> Filters:
+        """Skip what can be told here; what is left to be told further in."""
+        early = [f for f in filters if self.program.infos[f[0]].axes <= self.bound_axes()]
+        for ref, holds in early:
+            self.skip(ref, holds)
+        return [f for f in filters if f not in early]
+
+    def _domain_loop(
+        self,
+        domain: ir.Domain,
+        stop: str | None,
+        inner: Callable[[Filters], None],
+        filters: Filters,
+    ) -> None:
         axis = domain.axes[0]
         match domain.kind:
             case "nodes":
                 with self.loop(f"for {axis_name(axis)} in range({self.use('n')}[b]):", axis):
-                    inner()
+                    inner(filters)
             case "range":
                 low, high = domain.bounds
                 if max(-low, high) > _EXACT:
                     raise Unsupported("a range of numbers beyond 2^53")
                 with self.loop(f"for {axis_name(axis)} in range({low}, {high + 1}):", axis):
-                    inner()
+                    inner(filters)
             case "near":
-                self._near_loop(domain, axis, inner)
+                self._near_loop(domain, axis, lambda: inner(filters))
             case "edges":
-                self._edge_loop(domain, stop, inner)
+                self._edge_loop(domain, stop, inner, filters)
 
     def _near_loop(self, domain: ir.Domain, axis: str, inner: Callable[[], None]) -> None:
         assert domain.node is not None
@@ -112,20 +130,28 @@ class LoopWriter(FunctionWriter):
             self.line(f"{name} = {self.use('src')}[b, {arc}]")
             inner()
 
-    def _edge_loop(self, domain: ir.Domain, stop: str | None, inner: Callable[[], None]) -> None:
+    def _edge_loop(
+        self,
+        domain: ir.Domain,
+        stop: str | None,
+        inner: Callable[[Filters], None],
+        filters: Filters,
+    ) -> None:
         """Directed edges by rows of the matrix, undirected ones from their smaller end."""
         x, y = map(axis_name, domain.axes)
-        with self.loop(f"for {x} in range({self.use('n')}[b]):", *domain.axes):
+        source, target = domain.axes
+        with self.loop(f"for {x} in range({self.use('n')}[b]):", source):
+            left = self._filtered(filters)
             if self.program.directed:
-                with self.loop(f"for {y} in range({self.use('n')}[b]):"):
+                with self.loop(f"for {y} in range({self.use('n')}[b]):", target):
                     self.skip_if(f"not joined({self.use('adjacency')}, b, {x}, {y})")
-                    inner()
+                    inner(left)
             else:
                 arc, rows = self.fresh("arc"), self.use("rowptr")
-                with self.loop(f"for {arc} in range({rows}[b, {x}], {rows}[b, {x} + 1]):"):
+                with self.loop(f"for {arc} in range({rows}[b, {x}], {rows}[b, {x} + 1]):", target):
                     self.line(f"{y} = {self.use('src')}[b, {arc}]")
                     self.skip_if(f"{y} <= {x}")
-                    inner()
+                    inner(left)
             if stop:
                 with self.block(f"if {stop}:"):
                     self.line("break")
@@ -137,17 +163,20 @@ class LoopWriter(FunctionWriter):
 
     def skip(self, condition: Ref | None, holds: bool) -> None:
         """Skip the rest where a condition holds (or does not), one part of it after the other."""
+        for ref, wanted in self.parts(condition, holds):
+            self.skip_if(self.value(ref) if wanted else self.negation(ref))
+
+    def parts(self, condition: Ref | None, holds: bool) -> list[tuple[Ref, bool]]:
+        """Parts of a condition, any of which is enough for it to hold (or not)."""
         if condition is None:
-            return
+            return []
         op = self.program.ops[condition]
-        known = self.known(condition) is not None
-        if isinstance(op, ir.Unary) and not known:
-            self.skip(op.operand, not holds)
-        elif isinstance(op, ir.Logic) and op.op == ("or" if holds else "and") and not known:
-            for arg in op.args:
-                self.skip(arg, holds)
-        else:
-            self.skip_if(self.value(condition) if holds else self.negation(condition))
+        if self.known(condition) is None and isinstance(op, ir.Unary):
+            return self.parts(op.operand, not holds)
+        joint = isinstance(op, ir.Logic) and op.op == ("or" if holds else "and")
+        if isinstance(op, ir.Logic) and joint and self.known(condition) is None:
+            return [part for arg in op.args for part in self.parts(arg, holds)]
+        return [(condition, holds)]
 
     def negation(self, ref: Ref) -> str:
         """The opposite of a condition; nothing is ever NaN, so `<` is the opposite of `>=`."""
@@ -170,19 +199,32 @@ class LoopWriter(FunctionWriter):
         self.line(f"{result} = {_STARTS.get(op.op, '0.0')}")
         stop = {"exists": result, "forall": f"not {result}"}.get(op.op)
 
-        def inner() -> None:
-            self.skip(op.where, False)
-            self._accumulate(op, result)
-
-        self.loops(op.domains, stop, inner)
+        filters = self.parts(op.where, False)
+        if op.op in ("exists", "forall"):
+            filters += self.parts(op.body, op.op == "forall")
+        if self._is_light(op):
+            self.loops(op.domains, stop, lambda: self._add_or_not(op, result))
+        else:
+            self.loops(op.domains, stop, lambda: self._accumulate(op, result), filters)
         if op.op == "sum" and op.body is not None and not self.program.infos[op.body].finite:
-            self._valueless(result)
+            self.valueless(result)
         return result
 
-    def _valueless(self, total: str) -> None:
-        """inf and -inf among the summands: no value, whatever their order."""
-        with self.block(f"if {total} != {total}:"):
-            self.line(f"{total} = 0.0")
+    def _is_light(self, op: ir.Reduce) -> bool:
+        """Whether adding 0 is cheaper than a branch that nobody can predict."""
+        if op.op not in ("sum", "count") or op.where is None:
+            return False
+        refs = [ref for ref in (op.where, op.body) if ref is not None]
+        parts = [self.program.ops[ref] for ref in reachable(self.program, refs)]
+        reads = [part for part in parts if isinstance(part, ir.Read)]
+        near = all(self.features[read.feature].place in ("node", "graph") for read in reads)
+        light = (ir.Const, ir.Axis, ir.Read, ir.Unary, ir.Kept)
+        return near and len(parts) <= _LIGHT and all(isinstance(part, light) for part in parts)
+
+    def _add_or_not(self, op: ir.Reduce, result: str) -> None:
+        assert op.where is not None
+        summand = "1.0" if op.body is None else self.number(op.body)
+        self.line(f"{result} += {summand} if {self.value(op.where)} else 0.0")
 
     def _accumulate(self, op: ir.Reduce, result: str) -> None:
         if op.op == "count" or op.body is None:
@@ -190,7 +232,6 @@ class LoopWriter(FunctionWriter):
             return
         match op.op:
             case "exists" | "forall":
-                self.skip(op.body, op.op == "forall")
                 self.line(f"{result} = {op.op == 'exists'}")
                 self.line("break")
             case "sum":
@@ -221,61 +262,6 @@ class LoopWriter(FunctionWriter):
         self.line(f"{result} = -1")
         self.loops(op.domains, None, choose)
         return result
-
-    # Chains of pointers
-
-    def chase(self, op: ir.Chase) -> str:
-        self.hoist([op.following, op.cost])
-        start = self.named(self.value(op.start))
-        target = None if op.target is None else self.named(self.value(op.target))
-        result, at, to = self.fresh(), axis_name(op.at), axis_name(op.to)
-        self.line(f"{result} = {'False' if op.op == 'on_cycle' else 'INF'}")
-        self.line(f"{at} = {start}")
-        head = f"for _ in range({self.use('n')}[b]):"
-        if op.op == "on_cycle":
-            with self.loop(head, op.at, op.to):
-                self.line(f"{at} = {self.value(op.following)}")
-                with self.block(f"if {at} == {start}:"):
-                    self.line(f"{result} = True")
-                    self.line("break")
-            return result
-        total, mark = self.fresh("cost"), self.fresh("mark")
-        self.line(f"{total} = 0.0")
-        self.line(f"{mark} = {mark}_next = {mark}_steps = -1")
-        with self.loop(head, op.at, op.to):
-            self._chain_step(op, (at, to, total, result), target)
-            self._leave_circle(at, mark)
-        if op.cost is not None and not self.program.infos[op.cost].finite:
-            self._valueless(result)
-        return result
-
-    def _chain_step(
-        self, op: ir.Chase, names: tuple[str, str, str, str], target: str | None
-    ) -> None:
-        at, to, total, result = names
-        if target is not None:
-            with self.block(f"if {at} == {target}:"):
-                self.line(f"{result} = {total}")
-                self.line("break")
-        self.line(f"{to} = {self.value(op.following)}")
-        with self.block(f"if {to} == {at}:"):
-            if target is None:
-                self.line(f"{result} = {total}")
-            self.line("break")
-        self.line(f"{total} += {'1.0' if op.cost is None else self.number(op.cost)}")
-        self.line(f"{at} = {to}")
-
-    def _leave_circle(self, at: str, mark: str) -> None:
-        """Stop at a node met before (Brent): a circle never ends, and is known after a few turns.
-
-        The mark moves to where the chain is after 1, 2, 4, … steps.
-        """
-        with self.block(f"if {at} == {mark}:"):
-            self.line("break")
-        self.line(f"{mark}_steps += 1")
-        with self.block(f"if {mark}_steps >= {mark}_next:"):
-            self.line(f"{mark} = {at}")
-            self.line(f"{mark}_next = 2 * {mark}_steps + 1")
 
     # Registered functions
 

@@ -90,6 +90,18 @@ class UpdateWriter(LoopWriter):
                 self.fault(span, f"`{name}` has no cell between nodes that are not joined")
             index = [edge]
         self.line(f"{array}[{', '.join(['b', *index])}] = {value}")
+        if feature.place == "node" and feature.type != "mask_one":
+            self.refresh(name, index[0])
+
+    def refresh(self, feature: str, node: str) -> None:
+        """Bring the tables that follow a feature up to date at a node."""
+        for code in self.program.kept:
+            if feature in code.follows and code.axis is not None:
+                at = axis_name(code.axis)
+                self.line(f"{at} = {node}")
+                with self.scope([code.axis]):
+                    value = self.value(code.value)
+                    self.line(f"{self.use(f'kept{code.number}')}[b, {at}] = {value}")
 
     def fits(self, feature: Feature, ref: Ref) -> bool:
         """Whether a value is a category of the feature for sure."""

@@ -61,6 +61,7 @@ class FunctionWriter(ABC):
         self.level = 1
         self._axes = [frozenset(axes)]
         self._known: list[dict[Ref, str]] = [{}]
+        self._memos: list[dict[Ref, str]] = [{}]
         self._count = 0
 
     # Lines and blocks
@@ -84,12 +85,22 @@ class FunctionWriter(ABC):
         if self.level == _MOST_LEVELS:
             raise Unsupported("formulas nested too deeply")
         self.level += 1
+        with self.scope(axes, known):
+            yield
+        self.level -= 1
+
+    @contextmanager
+    def scope(
+        self, axes: Sequence[str] = (), known: dict[Ref, str] | None = None
+    ) -> Iterator[None]:
+        """Values that are known, and axes that are bound, until it ends."""
         self._known.append({} if known is None else known)
+        self._memos.append({})
         self._axes.append(self._axes[-1].union(axes))
         yield
         self._axes.pop()
+        self._memos.pop()
         self._known.pop()
-        self.level -= 1
 
     def aside(self, ref: Ref) -> Part:
         """A value one level further in, without writing its lines yet."""
@@ -116,7 +127,7 @@ class FunctionWriter(ABC):
 
     def forget_state(self) -> None:
         """After a write, only what was known at reset still holds."""
-        for known in self._known:
+        for known in (*self._known, *self._memos):
             for ref in [r for r in known if self.program.infos[r].when == "state"]:
                 del known[ref]
 
@@ -190,7 +201,7 @@ class FunctionWriter(ABC):
             case ir.Reduce():
                 return self.keep(ref, self.reduce(op))
             case ir.Chase():
-                return self.keep(ref, self.chase(op))
+                return self.keep(ref, self.chase(ref, op))
             case ir.Call():
                 return self.keep(ref, self.call(op))
             case ir.Kept():
@@ -203,7 +214,7 @@ class FunctionWriter(ABC):
     def reduce(self, op: ir.Reduce) -> str: ...
 
     @abstractmethod
-    def chase(self, op: ir.Chase) -> str: ...
+    def chase(self, ref: Ref, op: ir.Chase) -> str: ...
 
     @abstractmethod
     def call(self, op: ir.Call) -> str: ...

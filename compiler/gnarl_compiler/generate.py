@@ -10,6 +10,7 @@ from gnarl_compiler.ir import Program
 from gnarl_compiler.lower import lower_problem
 from gnarl_compiler.passes import EVERYTHING, Mode, hoist_inputs, prune
 from gnarl_compiler.print_ir import print_program
+from gnarl_compiler.tabulate import tabulate
 from gnarl_compiler.verify import verify_program
 from gnarl_dsl.model import Problem
 
@@ -27,14 +28,16 @@ class Generated:
 
 
 def generate(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING) -> Generated:
-    """Lower, prune, hoist and emit; the IR is verified after every pass."""
+    """Lower, prune, hoist, tabulate and emit; the IR is verified after every pass."""
     lowered = lower_problem(problem, reward)
     verify_program(lowered, problem)
     pruned = prune(lowered, mode)
     verify_program(pruned, problem)
     hoisted = hoist_inputs(pruned, problem)
     verify_program(hoisted, problem)
-    return Generated(hoisted, emit_module(hoisted, problem))
+    tabled = tabulate(hoisted, problem)
+    verify_program(tabled, problem)
+    return Generated(tabled, emit_module(tabled, problem))
 
 
 __all__ = ["Generated", "Unsupported", "generate"]

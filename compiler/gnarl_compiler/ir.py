@@ -169,14 +169,13 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class Chase:
-    """Following a pointer: `following` is over the axis `at`, the `cost` of a step over both."""
+    """Following a pointer: where it leads and what a step costs are over the axis `at`."""
 
     op: Literal["depth", "path_cost", "on_cycle"]
     following: Ref
     start: Ref
     target: Ref | None
     at: str
-    to: str
     cost: Ref | None
 
 
@@ -196,12 +195,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A value computed at reset: one per graph, or one per node."""
+    """A value out of a table: one per graph, or one per node; a live one follows the state."""
 
     number: int
     kind: Kind
     bound: float
     node: Ref | None
+    live: bool = False
 
 
 Leaf = Const | Axis | Local | Pick | Last | Marked | Nodes | Edges
@@ -317,11 +317,16 @@ class RewardCode:
 
 @dataclass(frozen=True, slots=True)
 class KeptCode:
-    """A value that a pass moved to reset; `axis` None means one per graph."""
+    """A value that a pass moved to a table; `axis` None means one per graph.
+
+    It is computed at reset, and at a node again when an update writes one of the features that
+    it `follows` there.
+    """
 
     number: int
     axis: str | None
     value: Ref
+    follows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +390,7 @@ def own_axes(op: Op) -> frozenset[str]:
     if isinstance(op, Reduce):
         return frozenset(axis for domain in op.domains for axis in domain.axes)
     if isinstance(op, Chase):
-        return frozenset((op.at, op.to))
+        return frozenset((op.at,))
     if isinstance(op, Call) and op.at is not None:
         return frozenset((op.at,))
     return frozenset()

@@ -225,15 +225,15 @@ class FormulaLowering:
         return self.build.add(ir.Reduce(expr.op, domains, where, body))
 
     def chase(self, expr: model.Chase, names: Names) -> Ref:
-        at, to = f"at_{self.depth}", f"to_{self.depth + 1}"
+        at = f"at_{self.depth}"
         start = self.expr(expr.start, names)
         target = None if expr.target is None else self.expr(expr.target, names)
-        here, there = (self.build.add(ir.Axis(axis, "node")) for axis in (at, to))
-        self.depth += 2
+        here = self.build.add(ir.Axis(at, "node"))
+        self.depth += 1
         following = self.cell(expr.pointer, (here,))
-        cost = None if expr.weight is None else self.cell(expr.weight, (there, here))
-        self.depth -= 2
-        return self.build.add(ir.Chase(expr.op, following, start, target, at, to, cost))
+        cost = None if expr.weight is None else self.cell(expr.weight, (following, here))
+        self.depth -= 1
+        return self.build.add(ir.Chase(expr.op, following, start, target, at, cost))
 
     def call(self, expr: model.Call, names: Names) -> Ref:
         """Of its features, only the pointers of a function can be derived ones."""

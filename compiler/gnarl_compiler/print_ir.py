@@ -38,7 +38,7 @@ def _entry(program: Program, ref: Ref) -> str:
 
 def _sections(program: Program) -> Iterator[tuple[str, list[str]]]:
     if program.kept:
-        yield "kept from reset", [_kept(code) for code in program.kept]
+        yield "kept in tables", [_kept(code) for code in program.kept]
     for title, cells in (("initial values", program.initial), ("derived", program.derived)):
         if cells:
             yield title, [_cells(entry) for entry in cells]
@@ -50,7 +50,8 @@ def _sections(program: Program) -> Iterator[tuple[str, list[str]]]:
 
 
 def _kept(code: ir.KeptCode) -> str:
-    return f"kept{code.number}{f'[{code.axis}]' if code.axis else ''} = %{code.value}"
+    follows = f" follows {', '.join(code.follows)}" if code.follows else ""
+    return f"kept{code.number}{f'[{code.axis}]' if code.axis else ''} = %{code.value}{follows}"
 
 
 def _cells(cells: ir.Cells) -> str:
@@ -174,7 +175,7 @@ def print_op(op: ir.Op) -> str:
 def _chase(op: ir.Chase) -> str:
     target = "" if op.target is None else f" to %{op.target}"
     cost = "" if op.cost is None else f" cost %{op.cost}"
-    return f"{op.op} from %{op.start}{target} along {op.at} -> {op.to} = %{op.following}{cost}"
+    return f"{op.op} from %{op.start}{target} along {op.at} -> %{op.following}{cost}"
 
 
 def _domains(domains: Iterable[ir.Domain]) -> str:

@@ -155,10 +155,28 @@ class _Verifier:
             axes = () if code.axis is None else (code.axis,)
             self.root(code.value, ("number", "truth"), f"kept{number}", axes, label=True)
             when = self.program.infos[code.value].when
-            require(when != "state", f"kept{number} is not known at reset")
-            parts = (self.program.ops[ref] for ref in reachable(self.program, [code.value]))
+            known = (when == "state") == bool(code.follows)
+            require(known, f"kept{number} is not known at reset")
+            parts = [self.program.ops[ref] for ref in reachable(self.program, [code.value])]
             nested = any(isinstance(op, ir.Kept) for op in parts)
             require(not nested, f"kept{number} is made of kept values")
+            if code.follows:
+                self.follows(code, parts)
+
+    def follows(self, code: ir.KeptCode, parts: list[ir.Op]) -> None:
+        """A live table reads the state at its own node only, and follows all it reads."""
+        what = f"kept{code.number}"
+        elsewhere = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce)
+        require(not any(isinstance(op, elsewhere) for op in parts), f"{what} reads other nodes")
+        graph = (ir.HasEdge, ir.Degree, ir.Edges)
+        changes = self.program.mutable and any(isinstance(op, graph) for op in parts)
+        require(not changes, f"{what} reads a graph that changes")
+        own = ir.Axis(code.axis or "", "node")
+        for op in parts:
+            if isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage == "state":
+                here = isinstance(op, ir.Read) and [self.program.ops[r] for r in op.index] == [own]
+                require(here, f"{what} reads other nodes")
+                require(op.feature in code.follows, f"{what} does not follow `{op.feature}`")
 
     def features(self) -> None:
         for stage, entries in (("state", self.program.initial), ("derived", self.program.derived)):
@@ -223,7 +241,9 @@ class _Verifier:
             self.root(phase.allow, ("truth",), f"allow of {phase.name}", (PICK,))
             self.picks([phase.allow], number, f"allow of {phase.name}")
         what = f"the update of {phase.name}"
-        self.picks(list(_named_values(phase.update)), number, what)
+        named = list(_named_values(phase.update))
+        self.picks(named, number, what)
+        self.no_live_tables(named, what)
         self.block(phase.update, what, frozenset({PICK}), _Seen(), frozenset(), None)
 
     def picks(self, refs: list[Ref], number: int, what: str) -> None:
@@ -231,6 +251,12 @@ class _Verifier:
             op = self.program.ops[ref]
             later = isinstance(op, ir.Pick) and op.phase >= number
             require(not later, f"{what} reads a pick that has not happened")
+
+    def no_live_tables(self, refs: list[Ref], what: str) -> None:
+        """Tables follow whole updates; between the writes of one they are out of date."""
+        ops = (self.program.ops[ref] for ref in reachable(self.program, refs))
+        live = any(isinstance(op, ir.Kept) and op.live for op in ops)
+        require(not live, f"{what} reads a table that it changes")
 
     def block(
         self,

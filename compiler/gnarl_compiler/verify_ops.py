@@ -202,10 +202,9 @@ class OpVerifier:
         self.operand(op.cost, *NUMBERS)
         self.that((op.cost is not None) == (op.op == "path_cost"), "has a cost it does not add")
         self.that(op.target is None or op.op != "on_cycle", "has a target it does not look for")
-        for axis in (op.at, op.to):
-            self.axis(axis, "node")
+        self.axis(op.at, "node")
         ends = [self.info(ref).axes for ref in (op.start, op.target) if ref is not None]
-        self.that(not any({op.at, op.to} & axes for axes in ends), "starts on its own axis")
+        self.that(not any(op.at in axes for axes in ends), "starts on its own axis")
 
     def call(self, op: ir.Call) -> None:
         signature = FUNCTIONS.get(op.function)
@@ -227,4 +226,5 @@ class OpVerifier:
         known = self.program.infos[code.value]
         self.that((op.kind, op.bound) == (known.kind, known.bound), "forgot what it kept")
         self.that((op.node is None) == (code.axis is None), "is indexed unlike its table")
+        self.that(op.live == bool(code.follows), "is not as live as its table")
         self.operand(op.node, "node")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.artifact import Artifact
+from gnarl_compiler.emit_chains import MEMO
 from gnarl_compiler.emit_values import array_name
 from gnarl_compiler.state import SpecRunError
 from gnarl_compiler.support import DEAD_END, ILLEGAL
@@ -31,6 +32,9 @@ class Kernels:
             shape = batch.legal.shape if place == "node" else batch.n.shape
             fresh: NDArray[Any] = np.zeros(shape, _KEPT_TYPES[kind])
             self.arrays[name] = (kept or {}).get(name, fresh)
+        for name in artifact.module.SCRATCH:
+            kind = MEMO[name.rpartition("_")[2]]
+            self.arrays[name] = np.zeros(batch.legal.shape[1], kind)
         self.fault = np.zeros(len(batch.n), np.int32)  # (slots,)
         self._bound = {name: self._bind(name) for name in artifact.module.ARGUMENTS}
 

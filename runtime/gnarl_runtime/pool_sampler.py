@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import index
 
 import numpy as np
@@ -43,6 +44,7 @@ def uniform_below(size: int, seed: int, purpose: str, *keys: ArrayLike) -> NDArr
     return chosen.reshape(np.broadcast_shapes(*map(np.shape, keys))).astype(np.int64)
 
 
+@lru_cache(maxsize=64)  # asked for at every reset
 def _start(seed: int, purpose: str) -> np.uint64:
     text = json.dumps([index(seed), purpose])
     digest = hashlib.blake2b(text.encode(), digest_size=8, person=b"gnarl").digest()

@@ -98,9 +98,8 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """Final observations and judgements of the finished episodes, then new ones."""
         engine = self.engine
         final = np.full(self.num_envs, None, dtype=object)
-        rows = {name: view[finished] for name, view in self._views.items()}
-        for row, slot in enumerate(finished):
-            final[slot] = {name: values[row] for name, values in rows.items()}
+        rows = zip(*(view[finished] for view in self._views.values()), strict=True)
+        final[finished] = [dict(zip(self._views, row, strict=True)) for row in rows]
         mask = np.zeros(self.num_envs, np.bool_)
         mask[finished] = True
         illegal = np.zeros(self.num_envs, np.bool_)
