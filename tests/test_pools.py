@@ -210,3 +210,8 @@ def test_a_pool_survives_pickling() -> None:
     pool, batch = pickle.loads(pickle.dumps((pool, batch)))
     pool.copy_into(batch, [0], [3])
     assert batch.n[0] == 7
+
+
+def test_an_unknown_split_is_named() -> None:
+    with pytest.raises(LookupError, match=r"no split `exam`; they have: train, valid, test"):
+        draw_pool(shipped("bfs"), count=1, seed=0, split="exam")

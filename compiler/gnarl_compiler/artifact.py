@@ -11,7 +11,6 @@ import importlib.util
 import os
 import platform
 import sys
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from gnarl_compiler import support
+from gnarl_compiler.files import write_module
 from gnarl_compiler.generate import generate
 from gnarl_compiler.passes import EVERYTHING, Mode
 from gnarl_dsl.model import Problem
@@ -74,19 +74,6 @@ def compile_problem(
     key = hashlib.blake2b((text + toolchain_hash()).encode(), digest_size=8).hexdigest()
     path = write_module(text, folder or cache_folder(), f"gnarl_{problem.name}_{key}")
     return Artifact(text, path, import_module(path))
-
-
-def write_module(text: str, folder: Path, name: str) -> Path:
-    """Write the file unless it is there already with the same text; never half of it."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = folder / f"{name}.py"
-    if path.is_file() and path.read_text("utf-8") == text:
-        return path
-    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(temporary, path)
-    return path
 
 
 def import_module(path: Path) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Text in, a complete file on disk out, never half of one."""
+"""Text or bytes in, a complete file on disk out, never half of one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,30 @@ from pathlib import Path
 
 
 def write_module(text: str, folder: Path, name: str) -> Path:
-    """Write NAME.py into a folder, unless it is there already with the same text."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write NAME.py into a folder, unless it is there already with the same text.
+
+    A folder that is not there is made for its user alone: what lies in it will be run.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"{name}.py"
-    if path.is_file() and path.read_text("utf-8") == text:
-        return path
-    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(temporary, path)
+    if not (path.is_file() and path.read_text("utf-8") == text):
+        write_whole(path, text.encode(), durable=False)
     return path
+
+
+def write_whole(path: Path, content: bytes, durable: bool = True) -> None:
+    """Write a file under another name beside it, then put it in place in one step.
+
+    A durable file is on the disk when this returns, which takes some milliseconds.
+    """
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

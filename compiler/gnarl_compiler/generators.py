@@ -46,7 +46,7 @@ def draw_graph(
 
     def once() -> Graph:
         if directed:
-            adjacency = _directed(family, n, args, rng, acyclic)
+            adjacency = draw_directed(family, n, args, rng, acyclic)
         else:
             adjacency = _mirror(family.draw(n, args, rng))
         # Barabási-Albert, Watts-Strogatz and grids would otherwise tell a node by its index.
@@ -196,7 +196,7 @@ def _mirror(adjacency: Matrix) -> Matrix:
     return adjacency | adjacency.T
 
 
-def _directed(
+def draw_directed(
     family: Family, n: int, args: Mapping[str, float], rng: Generator, acyclic: bool
 ) -> Matrix:
     """A draw of the family with directions: along a hidden random order if acyclic."""

@@ -19,7 +19,7 @@ from gnarl_dsl.model import Draw, InstanceSet, Problem, Split
 
 ATTEMPTS = 1000
 # Separate streams: tags and values must not depend on how many draws the graph took.
-_GRAPH, _VALUES, _TAGS = 0, 1, 2
+GRAPH, VALUES, TAGS = 0, 1, 2  # what a stream of an instance draws
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,11 @@ def _describe(arg: Draw) -> str:
 def choose_split(problem: Problem, split: str, instances: str | None = None) -> Split:
     """The named split of the named instance set, or of the first set."""
     chosen = _choose_set(problem, instances)
-    return next(entry for entry in chosen.splits if entry.name == split)
+    for entry in chosen.splits:
+        if entry.name == split:
+            return entry
+    known = ", ".join(entry.name for entry in chosen.splits)
+    raise LookupError(f"the instances `{chosen.name}` have no split `{split}`; they have: {known}")
 
 
 def _choose_set(problem: Problem, name: str | None) -> InstanceSet:
@@ -106,8 +110,8 @@ def _draw(
     problem: Problem, family: Family, seed: int, key: tuple[int, int], nodes: int | None
 ) -> Instance | None:
     seed = split_seed(seed, family.split)
-    rng = stream(seed, "instance", *key, _GRAPH)
-    args = {arg.name: _draw_argument(arg, rng) for arg in family.args}
+    rng = stream(seed, "instance", *key, GRAPH)
+    args = {arg.name: draw_argument(arg, rng) for arg in family.args}
     n = int(args.pop("n", 0)) if nodes is None else nodes
     args.pop("n", None)
     kind = problem.graph
@@ -116,12 +120,12 @@ def _draw(
     )
     if (kind.connected and not graph.is_connected()) or (kind.acyclic and not graph.is_acyclic()):
         return None
-    tags = stream(seed, "instance", *key, _TAGS).integers(0, 2**63, n).astype(np.uint64)
-    values = stream(seed, "instance", *key, _VALUES)
+    tags = stream(seed, "instance", *key, TAGS).integers(0, 2**63, n).astype(np.uint64)
+    values = stream(seed, "instance", *key, VALUES)
     return Instance(graph, draw_inputs(problem, graph, values), tags)
 
 
-def _draw_argument(arg: Draw, rng: np.random.Generator) -> float:
+def draw_argument(arg: Draw, rng: np.random.Generator) -> float:
     if arg.kind == "between":
         low, high = arg.values
         if arg.name in WHOLE_ARGUMENTS:

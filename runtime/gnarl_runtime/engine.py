@@ -130,13 +130,18 @@ class Engine:
             self.kernels.run("observe", slots, self.kernels.fault)
             self.kernels.raise_faults()
 
-    def expert(self, name: str | None = None) -> NDArray[np.float64]:
-        """The expert's distribution for every slot; zeros where it has nothing to say."""
+    def expert(
+        self, name: str | None = None, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """The expert's distribution for every slot; zeros where it has nothing to say.
+
+        `out` (slots, nodes) is filled instead of a new array.
+        """
         chosen = name or (self.compiled.experts[0] if self.compiled.experts else None)
         if chosen not in self.compiled.experts:
             has = ", ".join(self.compiled.experts) or "none"
             raise ValueError(f"this engine was compiled with experts: {has}; not `{chosen}`")
-        out = np.zeros(self.batch.legal.shape)
+        out = np.zeros(self.batch.legal.shape) if out is None else out
         self.kernels.run(f"expert_{chosen}", self.environments, out)
         return out
 

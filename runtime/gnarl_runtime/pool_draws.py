@@ -82,9 +82,9 @@ def draw_instances(
 
 
 def _draw_graph(problem: Problem, wish: Wish, seed: int, streams: Streams, attempt: int) -> Graph:
-    rng = streams.open(seed, wish.number, attempt, reference._GRAPH)
+    rng = streams.open(seed, wish.number, attempt, reference.GRAPH)
     family, kind = wish.family, problem.graph
-    args = {arg.name: reference._draw_argument(arg, rng) for arg in family.args}
+    args = {arg.name: reference.draw_argument(arg, rng) for arg in family.args}
     own = args.pop("n", 0.0)
     n = int(own) if wish.nodes is None else wish.nodes
     if kind.acyclic and not kind.directed:  # redraws of its own, from the same stream
@@ -93,7 +93,7 @@ def _draw_graph(problem: Problem, wish: Wish, seed: int, streams: Streams, attem
         )
     known = generators.check_family(family.generator, n, args)
     if kind.directed:
-        adjacency = generators._directed(known, n, args, rng, kind.acyclic)
+        adjacency = generators.draw_directed(known, n, args, rng, kind.acyclic)
     else:
         once = known.draw(n, args, rng)
         adjacency = once | once.T
@@ -140,9 +140,9 @@ def are_connected(adjacency: NDArray[np.bool_], sizes: Index) -> NDArray[np.bool
 def _finish(
     problem: Problem, graph: Graph, streams: Streams, key: tuple[int, int, int]
 ) -> Instance:
-    rng = streams.open(*key, reference._TAGS)
+    rng = streams.open(*key, reference.TAGS)
     tags = rng.integers(0, 2**63, graph.n).astype(np.uint64)
-    values = streams.open(*key, reference._VALUES)
+    values = streams.open(*key, reference.VALUES)
     return Instance(graph, draw_inputs(problem, graph, values), tags)
 
 
