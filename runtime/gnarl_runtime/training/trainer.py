@@ -1,0 +1,53 @@
+"""What every trainer offers, so that one loop can run, save, validate and resume any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_runtime.policy import Policy
+
+Arrays = dict[str, NDArray[Any]]
+Metrics = Mapping[str, float]
+
+
+class Trainer(Protocol):
+    """A training run between two updates.
+
+    Everything random is drawn from counter-based streams keyed by (seed, purpose, update), so
+    `arrays` and the number of updates done are all that is needed to continue exactly.
+    """
+
+    updates: int  # in the whole run
+    done: int  # so far
+    policy: Policy  # the weights that learn
+
+    def update(self) -> Metrics:
+        """Play, learn, and tell: at least `loss` and `states` (decisions learned from)."""
+        ...
+
+    def best_policy(self) -> Policy:
+        """The weights to judge and to keep: averaged ones where there are any."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """Weights, optimizer, environment: whatever the next update depends on."""
+        ...
+
+    def restore(self, arrays: Arrays, done: int) -> None:
+        """Continue where `arrays` were taken."""
+        ...
+
+
+def prefixed(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+    """The same arrays under longer names."""
+    return {f"{prefix}.{name}": np.asarray(value) for name, value in arrays.items()}
+
+
+def under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+    """The arrays whose name starts with a prefix, without it."""
+    start = f"{prefix}."
+    return {name[len(start) :]: value for name, value in arrays.items() if name.startswith(start)}
