@@ -213,6 +213,31 @@ def test_copies_are_safe_and_views_are_live() -> None:
         assert np.array_equal(first["in_cover"], before) == copy
 
 
+@pytest.mark.parametrize("name", ["mvc", "bellman_ford", "rgc"])
+def test_a_copied_observation_never_changes(name: str) -> None:
+    """Also not where an episode ends and another instance takes its slot."""
+    envs = small_vec(name)
+    rng = np.random.default_rng(4)
+    obs, info = envs.reset(seed=0)
+    held = []
+    for _ in range(30):
+        held.append((obs, {key: values.copy() for key, values in obs.items()}))
+        live = {key: values.copy() for key, values in envs._views.items()}
+        assert all(np.array_equal(obs[key], live[key]) for key in live)
+        obs, _, _, _, info = envs.step(random_picks(info["action_mask"], rng))
+    for seen, before in held:
+        assert all(np.array_equal(seen[key], before[key]) for key in before)
+
+
+def test_what_observations_share_is_read_only() -> None:
+    envs = small_vec("bellman_ford")
+    obs, _ = envs.reset(seed=0)
+    obs["d"][:] = 1  # its own
+    with pytest.raises(ValueError, match="read-only"):
+        obs["A"][:] = 1
+
+
+
 def test_instances_do_not_depend_on_the_number_of_environments() -> None:
     few, many = small_vec("mvc", num_envs=2), small_vec("mvc", num_envs=5)
     assert np.array_equal(few.reset(seed=4)[0]["w"], many.reset(seed=4)[0]["w"][:2])

@@ -214,6 +214,8 @@ class LoopWriter(ChainWriter):
         """Whether adding 0 is cheaper than a branch that nobody can predict."""
         if op.op not in ("sum", "count") or op.where is None:
             return False
+        if op.op == "count" and self.parts(op.where, False) == [(op.where, False)]:
+            return True
         refs = [ref for ref in (op.where, op.body) if ref is not None]
         parts = [self.program.ops[ref] for ref in reachable(self.program, refs)]
         reads = [part for part in parts if isinstance(part, ir.Read)]

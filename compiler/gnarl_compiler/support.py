@@ -62,10 +62,8 @@ def nearly(a, b):  # type: ignore[no-untyped-def]
     """`~=`: see numbers.nearly_equal."""
     if a == b:
         return True
-    if math.isinf(a) or math.isinf(b):
-        return False
-    gap = abs(a - b)
-    return gap <= 1e-6 * max(abs(a), abs(b)) or gap <= 1e-12
+    gap = abs(a - b)  # infinite if one of them is; both would be equal, or apart
+    return (gap <= max(1e-6 * max(abs(a), abs(b)), 1e-12)) & (gap < INF)
 
 
 @njit

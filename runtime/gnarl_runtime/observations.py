@@ -72,3 +72,10 @@ def live_views(engine: Engine) -> Observation:
             values = values[:, None] if values.ndim == 1 else values
             views[feature.name] = values.view(np.int8) if feature.type == "mask" else values
     return views
+
+
+def steady_names(engine: Engine) -> tuple[str, ...]:
+    """The parts of an observation that nothing but a reset changes."""
+    layout = engine.batch.layout
+    inputs = [f.name for f in layout.stored() if f.observed and f.stage == "input"]
+    return ("n", *inputs) if layout.problem.graph.mutable else ("n", "edges", *inputs)

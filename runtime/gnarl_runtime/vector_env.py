@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gnarl_runtime.batch import TERMINATED, TRUNCATED
 from gnarl_runtime.engine import Engine
 from gnarl_runtime.explain_pick import illegal_pick
-from gnarl_runtime.observations import Observation, live_views, observation_space
+from gnarl_runtime.observations import Observation, live_views, observation_space, steady_names
 
 Info = dict[str, Any]
 
@@ -22,7 +22,8 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     """Finished episodes restart in the same step; their last observation is in the info.
 
     `copy=False` returns live arrays that the next step overwrites: the fastest way, for
-    clients that are done with an observation before they step.
+    clients that are done with an observation before they step. Otherwise an observation stays
+    as it is; what only a reset can change (inputs, edges) is copied at resets, and read-only.
     """
 
     def __init__(
@@ -39,14 +40,17 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._views = live_views(engine)
+        self._steady = steady_names(engine)
+        self._since_reset: Observation = {}  # copies of the steady ones
         self.max_nodes = layout.nodes
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_views"}
+        left_out = ("_views", "_since_reset")
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._views = live_views(self.engine)
+        self._views, self._since_reset = live_views(self.engine), {}
 
     def reset(
         self,
@@ -61,6 +65,7 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         if seed is not None:
             self.engine.seed(seed)
         self.engine.reset()
+        self._since_reset = {}
         return self._observation(), self._info()
 
     def step(
@@ -112,13 +117,19 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         }
         info = {**facts, **{f"_{name}": mask for name in facts}}
         engine.reset(finished)
+        self._since_reset = {}
         extra = {"final_obs": final, "_final_obs": mask, "final_info": info, "_final_info": mask}
         return {**extra, "illegal": illegal} if len(wrong) else extra
 
     def _observation(self) -> Observation:
         if not self.copy:
             return self._views
-        return {name: view.copy() for name, view in self._views.items()}
+        if not self._since_reset:
+            self._since_reset = {name: self._views[name].copy() for name in self._steady}
+            for values in self._since_reset.values():
+                values.setflags(write=False)
+        kept = self._since_reset
+        return {n: kept[n] if n in kept else view.copy() for n, view in self._views.items()}
 
     def _info(self) -> Info:
         legal = self.engine.batch.legal
