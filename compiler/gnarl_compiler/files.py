@@ -31,7 +31,17 @@ def write_whole(path: Path, content: bytes, durable: bool = True) -> None:
             file.flush()
             if durable:
                 os.fsync(file.fileno())
+        os.chmod(temporary, _mode_of(path))
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _mode_of(path: Path) -> int:
+    """Who may read the file: as before, or as the user's mask says of new files."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -14,6 +14,7 @@ Property = Literal[
     "run-error",  # the spec failed at run time (unset pointer, infinite feature …)
     "dead-end",  # a live state without a legal pick
     "endless",  # an episode that neither terminates nor reaches its horizon
+    "unwinnable",  # an instance that no legal play can end well
     "invalid-end",  # a terminal state that breaks `valid`
     "correct-invalid",  # a `correct` state that breaks `valid`
     "expert-silent",  # a winnable state in which the expert has no answer
@@ -38,6 +39,7 @@ class Failure:
     picks: tuple[int, ...]
     span: Span | None  # the violated line of the spec
     expert: str | None = None
+    count: int = 1  # how many states, plays or instances showed it
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,12 @@ class Lint:
 
 @dataclass(frozen=True)
 class SizeSummary:
-    """What was explored at one number of nodes; `depth` is picks, None if complete."""
+    """What was explored at one number of nodes; `depth` is picks, None if complete.
+
+    `possible` counts the instances that there would be without thinning their values;
+    `complete` those that were explored to the end. From `winnable` of the states that are neither
+    over nor undecided (their end lies beyond the bound) some play still ends well.
+    """
 
     nodes: int
     graphs: int
@@ -60,16 +67,27 @@ class SizeSummary:
     states: int
     transitions: int
     depth: int | None
+    possible: int = 0
+    complete: int = 0
+    live: int = 0
+    winnable: int = 0
+    undecided: int = 0
 
 
 @dataclass(frozen=True)
 class ExpertSummary:
-    """From how many of all explored states an expert's play still ends well."""
+    """From how many of all explored states that are not over an expert's play still ends well.
+
+    `undecided` states are those whose play leads beyond the bound of the exploration; `winnable`
+    ones those from which any play ends well.
+    """
 
     name: str
     states: int
     labelled: int
     recoverable: int
+    winnable: int = 0
+    undecided: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,205 @@
+"""Properties that compare plays: views of explored spaces go in, what breaks them comes out.
+
+An expert called `optimal` is held to its name; a reward must pay right answers best; an expert
+must not look at the hidden ranks of nodes; an expert that stops must have ended the episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.instance import Instance
+from gnarl_compiler.interpret import choose_reward
+from gnarl_compiler.numbers import ABSOLUTE, RELATIVE
+from gnarl_dsl import model
+from gnarl_dsl.builtins import FUNCTIONS
+from gnarl_dsl.model import Problem
+from gnarl_runtime.batch import RUNNING
+from gnarl_runtime.checks.board import Board
+from gnarl_runtime.checks.expert_properties import rule_span
+from gnarl_runtime.checks.found import Check, Found
+from gnarl_runtime.checks.space import Space
+from gnarl_runtime.checks.view import View
+from gnarl_runtime.checks.witness_reference import BEST, Paying, paying
+
+Numbers = NDArray[np.float64]
+Truths = NDArray[np.bool_]
+
+
+# The expert called optimal
+
+
+def check_optimal(view: View) -> Iterator[Found]:
+    """No legal play that ends well is worth more than a play of the expert called `optimal`."""
+    problem, space = view.problem, view.space
+    if not problem.objectives or all(expert.name != BEST for expert in problem.experts):
+        return
+    goal = problem.objective()
+    worth = space.value(f"objective_{goal.name}")
+    over = space.ended != RUNNING
+    own = over & reached_by(view, BEST)
+    claimed = per_instance(space, np.where(own, worth, np.inf), own, np.minimum)
+    better = over & view.good & (worth > above(claimed)[space.instance])
+    what = f"this play ends with more `{goal.name}` than a play of the expert `{BEST}`"
+    yield Found("reference", np.flatnonzero(better), what, goal.value.span, BEST)
+
+
+def reached_by(view: View, expert: str) -> Truths:
+    """The states that an expert's own play can reach."""
+    space, support = view.space, view.expert(expert).support
+    reached = space.depth == 0
+    follows = support[space.source, space.picks] & (space.target >= 0)
+    for own, source, target, edges in reversed(list(space.backwards())):
+        led = follows[edges] & reached[own][source]
+        reached[target[led]] = True
+    return np.asarray(reached)
+
+
+def per_instance(space: Space, values: Numbers, states: Truths, choose: np.ufunc) -> Numbers:
+    """The least or largest value among some states of each instance; infinite without any."""
+    start = np.inf if choose is np.minimum else -np.inf
+    result = np.full(len(space.board.instances), start)
+    choose.at(result, space.instance[states], values[states])
+    return result
+
+
+def above(values: Numbers) -> Numbers:
+    """What a number must exceed to be more than another in the sense of `~=`."""
+    finite = np.where(np.isfinite(values), values, 0.0)
+    return np.asarray(values + np.maximum(RELATIVE * np.abs(finite), ABSOLUTE))
+
+
+# Rewards
+
+
+def check_rewards(view: View, reward: str | None = None) -> Iterator[Found]:
+    """Plays that end right are all paid the same, and plays that end wrong are paid less.
+
+    The view's kernels are those of the reward. Judged on instances explored to the end.
+    """
+    problem, space = view.problem, view.space
+    entry = choose_reward(problem, reward)
+    if problem.correct is None or entry is None or entry not in paying(problem):
+        return
+    paid = returns(space, entry)
+    over = (space.ended != RUNNING) & space.complete[space.instance]
+    best = per_instance(space, paid, over & view.good, np.maximum)
+    known = np.isfinite(best)[space.instance]
+    wrong = over & ~view.good & known & (paid >= below(best)[space.instance])
+    what = (
+        f"this play ends wrong, but `{entry.name}` pays it as much as the best play that ends right"
+    )
+    yield Found("reference", np.flatnonzero(wrong), what, entry.value.span)
+    poor = over & view.good & known & (paid < below(best)[space.instance])
+    what = f"this play ends right, but `{entry.name}` pays it less than another that ends right"
+    yield Found("reference", np.flatnonzero(poor), what, entry.value.span)
+
+
+def below(values: Numbers) -> Numbers:
+    finite = np.where(np.isfinite(values), values, 0.0)
+    return np.asarray(values - np.maximum(RELATIVE * np.abs(finite), ABSOLUTE))
+
+
+def returns(space: Space, entry: Paying) -> Numbers:
+    """The sum of rewards of any play that leads to each end, which its last state decides."""
+    if isinstance(entry, model.Reward) and entry.kind == "terminal":
+        result = np.zeros(len(space))
+        led = space.target >= 0
+        result[space.target[led]] = space.rewards[led]
+        return result
+    potential = space.field("potential")
+    first = np.zeros(len(space.board.instances))
+    at_start = space.depth == 0
+    first[space.instance[at_start]] = potential[at_start]
+    return np.asarray(potential - first[space.instance])
+
+
+# Experts and hidden ranks
+
+
+def check_uneven(view: View) -> Iterator[Found]:
+    """An expert's answer does not change when the hidden ranks of the nodes are dealt anew.
+
+    Ranks break ties in `any argmin`; a policy cannot see them. Labels stay as they are: an
+    oracle may choose among equally good answers.
+    """
+    problem, space = view.problem, view.space
+    steady = [e for e in problem.experts if e.name in steady_experts(problem)]
+    if not steady or not len(space):
+        return
+    other = Space(retagged(space.board), space.layers, space.bound)
+    for expert in steady:
+        mine = view.expert(expert.name).distribution
+        moved = np.flatnonzero((mine != other.expert(expert.name)).any(axis=1))
+        what = (
+            f"the expert `{expert.name}` chooses among equally good nodes by their hidden ranks, "
+            "which no policy can see; likely fix: `uniform v … minimising`, which keeps all ties"
+        )
+        phases = space.field("phase")
+        for number in range(len(problem.phases)):
+            here = moved[phases[moved] == number]
+            span = rule_span(problem, expert, number)
+            yield Found("expert-uneven", here, what, span, expert.name)
+
+
+def retagged(board: Board) -> Board:
+    """The same instances and labels with ranks in the opposite order."""
+    instances = [
+        Instance(i.graph, i.inputs, np.sort(i.tags)[::-1][np.argsort(np.argsort(i.tags))], labels)
+        for i, labels in zip(board.instances, map(board.oracle_values, _slots(board)), strict=True)
+    ]
+    return Board(board.problem, instances, board.artifact)
+
+
+def _slots(board: Board) -> range:
+    return range(len(board.instances))
+
+
+def steady_experts(problem: Problem) -> set[str]:
+    """The experts that read no function which draws from the ranks by design."""
+    shared = (problem.lets, tuple(f for f in problem.features if f.stage == "derived"))
+    if _draws(shared):
+        return set()
+    return {expert.name for expert in problem.experts if not _draws(_own(problem, expert))}
+
+
+def _own(problem: Problem, expert: model.Expert) -> object:
+    if isinstance(expert, model.GreedyExpert):
+        return problem.objective(expert.objective)
+    return expert
+
+
+def _draws(node: object) -> bool:
+    """Whether a formula calls a random function."""
+    match node:
+        case model.Call():
+            return FUNCTIONS[node.function].random or _draws(node.args)
+        case model.Model():
+            return any(_draws(value) for value in vars(node).values())
+        case tuple():
+            return any(_draws(value) for value in node)
+        case _:
+            return False
+
+
+# Experts that stop
+
+
+def check_finish(view: View, name: str) -> Iterator[Found]:
+    """In a space of the expert's own play: where it has nothing more to say, it is over.
+
+    A policy cannot stop: whatever it picks in the rounds that are left may spoil the answer.
+    """
+    play = view.expert(name)
+    what = (
+        f"the expert `{name}` is done, but the episode goes on: later picks can spoil the answer; "
+        "likely fix: `terminate when correct`, or a shorter horizon"
+    )
+    span = view.problem.horizon.span
+    yield Found("expert-silent", np.flatnonzero(play.done), what, span, name)
+
+
+EXTRA_CHECKS: tuple[Check, ...] = (check_optimal, check_rewards, check_uneven)

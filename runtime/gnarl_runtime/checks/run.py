@@ -1,0 +1,82 @@
+"""A problem and options go in, a Report comes out: explored, sampled, linted, minimised."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from gnarl_dsl.model import Problem
+from gnarl_runtime.checks.exploring import Exploration, unplayable
+from gnarl_runtime.checks.findings import Failure, Lint, Report
+from gnarl_runtime.checks.options import Options, Progress
+from gnarl_runtime.checks.small_graphs import MOST_NODES
+
+
+def check_problem(
+    problem: Problem, options: Options | None = None, progress: Progress | None = None
+) -> Report:
+    """Everything that can be said about a spec within the budgets of the options."""
+    options = options or Options()
+    began = time.monotonic()
+    most = MOST_NODES[problem.graph.directed]
+    options = replace(options, max_nodes=min(options.max_nodes, most))
+    found = Exploration(problem, options, progress)
+    found.run()
+    _check_playable(found)
+    examples = 0
+    if options.examples and not found.finished:
+        examples = _sample(found)
+    lints = _lints(found) if options.lints and not found.finished else ()
+    return Report(
+        problem=problem,
+        sizes=tuple(found.sizes[n] for n in sorted(found.sizes)),
+        experts=found.figures.experts(),
+        examples=examples,
+        failures=_minimised(found),
+        lints=lints,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _check_playable(found: Exploration) -> None:
+    """A spec whose episodes are all over at their start has nothing to play."""
+    if found.collector.kept or not unplayable(found.spaces):
+        return
+    space = next(space for space in found.spaces if space.board.nodes > 1 and len(space))
+    phase = found.problem.phases[0]
+    span = phase.allow.span if phase.allow else phase.span
+    what = "every small instance is over before its first pick"
+    found.collector.add(Failure("dead-end", what, space.board.instances[0], (), span))
+
+
+def _sample(found: Exploration) -> int:
+    # Sampling and lints are read here so that exploring alone stays light.
+    from gnarl_runtime.checks.sampling import sample_failures
+
+    examples, failures = sample_failures(found.problem, found.options, found.progress)
+    for failure in failures:
+        found.collector.add(failure)
+    return examples
+
+
+def _lints(found: Exploration) -> tuple[Lint, ...]:
+    from gnarl_runtime.checks.lints import find_lints
+
+    others = find_lints(found.problem, found.spaces, found.options)
+    cut = found.figures.late()
+    if any(lint.name == "short-limit" for lint in others):
+        cut = ()  # said already, with figures of larger graphs
+    return (*found.figures.silence(), *cut, *others)
+
+
+def _minimised(found: Exploration) -> tuple[Failure, ...]:
+    """The failures, each with the smallest witness that can be found."""
+    failures = found.collector.failures()
+    if not found.options.minimise:
+        return failures
+    from gnarl_runtime.checks import witness
+
+    return tuple(
+        replace(witness.minimise(found.problem, failure), count=failure.count)
+        for failure in failures
+    )

@@ -1,0 +1,73 @@
+"""A play in, whether it is worth more than what the spec calls right: judged in the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gnarl_compiler.evaluate import Evaluator
+from gnarl_compiler.instance import Instance
+from gnarl_compiler.interpret import Interpreter
+from gnarl_compiler.numbers import nearly_equal
+from gnarl_compiler.state import State
+from gnarl_dsl import model
+from gnarl_dsl.model import Problem
+from gnarl_runtime.checks.witness_play import (
+    Played,
+    expert_ends,
+    explore,
+    is_good,
+    play_picks,
+)
+
+BEST = "optimal"  # an expert of this name claims that no play is worth more than its own
+
+Paying = model.Objective | model.Reward
+
+
+def paying(problem: Problem) -> list[Paying]:
+    """What a right answer must pay most of: objectives, potentials and rewards at the end."""
+    return [*problem.objectives, *(r for r in problem.rewards if r.kind != "step")]
+
+
+def worth(entry: Paying, start: State, end: State) -> float:
+    """The sum of all rewards of a play, from its two ends alone."""
+    value = Evaluator(end).number(entry.value, {})
+    if isinstance(entry, model.Reward) and entry.kind == "terminal":
+        return value
+    return value - Evaluator(start).number(entry.value, {})
+
+
+def beats_expert(game: Interpreter, instance: Instance, end: State, expert: str) -> bool:
+    """Whether an episode ended well with more of the objective than some play of the expert."""
+    if end.ended is None or not game.problem.objectives or not is_good(game, end):
+        return False
+    value = game.objective(end)
+    for reached, _ in expert_ends(game, instance, expert):
+        other = game.objective(reached)
+        if reached.ended is not None and other < value and not nearly_equal(other, value):
+            return True
+    return False
+
+
+def pays_badly(game: Interpreter, instance: Instance, picks: Sequence[int]) -> bool:
+    """Whether a play is worth as much as the best right one but ends wrong, or less but right."""
+    played = play_picks(game, instance, picks)
+    if played is None or played.end.ended is None or game.problem.correct is None:
+        return False
+    right = list(_right_ends(game, played))
+    good = is_good(game, played.end)
+    return bool(right) and any(
+        _worth_as_best(entry, played, right) != good for entry in paying(game.problem)
+    )
+
+
+def _right_ends(game: Interpreter, played: Played) -> Iterator[State]:
+    reached = explore(game, played.states[0])
+    return (state for state, _ in reached if state.ended is not None and is_good(game, state))
+
+
+def _worth_as_best(entry: Paying, played: Played, right: list[State]) -> bool:
+    start = played.states[0]
+    best = max(worth(entry, start, end) for end in right)
+    own = worth(entry, start, played.end)
+    return own > best or nearly_equal(own, best)

@@ -1,0 +1,116 @@
+"""The mutation score of gnarl-check: how many small mistakes in the shipped specs it finds.
+
+python tests/mutation.py [--count 400] [--seed 0] [--jobs 2] [--spec NAME] [--write FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from multiprocessing import Pool
+from pathlib import Path
+
+import numpy as np
+from conftest import SHIPPED, shipped
+from mutants import Mutant, all_mutants
+from mutation_score import Verdict, judge, killers, listed, options_for, score, table
+
+from gnarl_runtime.checks.run import check_problem
+from gnarl_runtime.whole_files import write_whole
+
+BEGIN, END = "<!-- mutation table: begin -->", "<!-- mutation table: end -->"
+
+
+def main() -> int:
+    args = parse_arguments()
+    specs = [args.spec] if args.spec else list(SHIPPED)
+    mutants = chosen([m for spec in specs for m in all_mutants(spec)], args.count, args.seed)
+    require_clean(specs)
+    began = time.monotonic()
+    verdicts = list(judged(mutants, args.jobs, args.lints))
+    text = "\n".join(report(verdicts, time.monotonic() - began, args))
+    print(text)
+    if args.write:
+        put_between(args.write, text)
+    return 0
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000, help="at most so many mutants")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--spec", choices=SHIPPED)
+    parser.add_argument("--lints", action="store_true", help="ask for lints of those that survive")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="put the table between markers")
+    return parser.parse_args()
+
+
+def require_clean(specs: Sequence[str]) -> None:
+    """A kill means something only if the original passes the same check."""
+    for spec in specs:
+        failures = check_problem(shipped(spec), options_for(shipped(spec))).failures
+        if failures:
+            sys.exit(f"{spec} itself fails {failures[0].property}: {failures[0].message}")
+
+
+def chosen(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
+    """A sample without replacement, in the order of the specs."""
+    if count >= len(mutants):
+        return mutants
+    kept = np.random.default_rng(seed).choice(len(mutants), count, replace=False)
+    return [mutants[int(k)] for k in sorted(kept)]
+
+
+def judged(mutants: Sequence[Mutant], jobs: int, lints: bool) -> Iterator[Verdict]:
+    """Verdicts in order, with progress on standard error."""
+    began = time.monotonic()
+    with Pool(jobs) as pool:
+        for number, verdict in enumerate(pool.imap(partial(judge, lints=lints), mutants), 1):
+            left = (time.monotonic() - began) / number * (len(mutants) - number)
+            if sys.stderr.isatty():
+                print(f"{number} of {len(mutants)}, {left:.0f} s left ", end="\r", file=sys.stderr)
+            if verdict.outcome in ("lint", "survived"):
+                print(f"{verdict.outcome}: {verdict.described} ({verdict.by})", file=sys.stderr)
+            yield verdict
+
+
+def report(verdicts: Sequence[Verdict], wall: float, args: argparse.Namespace) -> Iterator[str]:
+    spent = sorted(verdict.seconds for verdict in verdicts)
+    changed = sum(verdict.outcome != "same" for verdict in verdicts)
+    yield (
+        f"{len(verdicts)} mutants, {changed} of which change behaviour; "
+        f"**{100 * score(verdicts):.1f} %** of those are killed."
+    )
+    yield ""
+    yield (
+        f"CPU time of the check per mutant: median {spent[len(spent) // 2]:.1f} s, "
+        f"largest {spent[-1]:.1f} s; {wall / 60:.0f} minutes of wall time in {args.jobs} "
+        f"process(es) on {os.cpu_count()} cores with load {os.getloadavg()[1]:.1f}."
+    )
+    for column in ("operator", "spec"):
+        yield from ("", *table(verdicts, column))
+    yield from ("", *killers(verdicts))
+    headings = {
+        "survived": "Changed behaviour and was not killed",
+        "lint": "Was not killed, but gets a lint that the original does not get",
+        "same": "No difference was seen up to four nodes (not counted)",
+    }
+    for outcome, heading in headings.items():
+        yield from ("", f"### {heading}", "")
+        yield from listed(verdicts, outcome)
+
+
+def put_between(path: Path, text: str) -> None:
+    """Replace what stands between the markers of a file."""
+    before, rest = path.read_text("utf-8").split(BEGIN)
+    after = rest.split(END)[1]
+    write_whole(path, f"{before}{BEGIN}\n\n{text}\n\n{END}{after}".encode(), durable=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
