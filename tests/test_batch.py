@@ -19,7 +19,7 @@ from gnarl_dsl.model import Feature, Problem
 from gnarl_runtime.batch import RUNNING, TERMINATED, TRUNCATED, Batch, CapacityError
 from gnarl_runtime.layout import layout_of
 from gnarl_runtime.pack import Packed, pack
-from gnarl_runtime.policy import Policy
+from gnarl_runtime.policy import Policy, PolicyConfig, log_chances
 from gnarl_runtime.signature import signature_of
 
 
@@ -189,27 +189,31 @@ def test_packing_together_equals_packing_apart(problem: Problem) -> None:
 # The policy on packs
 
 
+def chances(policy: Policy, packed: Packed) -> torch.Tensor:
+    return log_chances(policy(packed), packed)  # (nodes,)
+
+
 def test_policy_is_equivariant(problem: Problem) -> None:
     torch.manual_seed(0)
-    policy = Policy(signature_of(problem), width=32)
+    policy = Policy(signature_of(problem), PolicyConfig(width=32))
     rng = np.random.default_rng(0)
     for state in list(visited(problem, 8, seed=9))[:-1]:
         permutation = rng.permutation(8).astype(np.int64)
         other = relabelled(problem, state, permutation)
         with torch.inference_mode():
-            one = policy(pack(loaded(problem, [state], 8), [0]))
-            two = policy(pack(loaded(problem, [other], 8), [0]))
+            one = chances(policy, pack(loaded(problem, [state], 8), [0]))
+            two = chances(policy, pack(loaded(problem, [other], 8), [0]))
         torch.testing.assert_close(two[torch.from_numpy(permutation)], one, atol=1e-5, rtol=1e-5)
 
 
 def test_policy_reads_each_graph_alone(problem: Problem) -> None:
     torch.manual_seed(0)
-    policy = Policy(signature_of(problem), width=32)
+    policy = Policy(signature_of(problem), PolicyConfig(width=32))
     states = [next(visited(problem, n, seed=n)) for n in (7, 4)]
     batch = loaded(problem, states, 9)
     with torch.inference_mode():
-        together = policy(pack(batch, [0, 1]))
-        apart = torch.cat([policy(pack(batch, [0])), policy(pack(batch, [1]))])
+        together = chances(policy, pack(batch, [0, 1]))
+        apart = torch.cat([chances(policy, pack(batch, [k])) for k in (0, 1)])
     torch.testing.assert_close(together, apart, atol=1e-5, rtol=1e-5)
     for part, state in zip(together.split([7, 4]), states, strict=True):
         mask = Interpreter(problem).mask(state)

@@ -14,17 +14,17 @@ from gnarl_runtime import demo
 from gnarl_runtime.draws import Source
 from gnarl_runtime.imitation import Recipe, Report, divergence, imitate
 from gnarl_runtime.play import play_best
-from gnarl_runtime.policy import SegmentMax, segment_log_softmax
+from gnarl_runtime.segments import SegmentMax, segment_log_softmax
 
 
-def test_segment_max_shares_the_gradient_among_ties() -> None:
+def test_segment_max_gives_the_gradient_to_the_first_of_ties() -> None:
     values = torch.tensor([[1.0], [1.0], [0.0], [2.0]], requires_grad=True)
     segment, offsets = torch.tensor([0, 0, 0, 1]), torch.tensor([0, 3, 4])
     best = SegmentMax.apply(values, segment, offsets)
     assert best.flatten().tolist() == [1.0, 2.0]
     best.sum().backward()
     assert values.grad is not None
-    assert values.grad.flatten().tolist() == [0.5, 0.5, 0.0, 1.0]
+    assert values.grad.flatten().tolist() == [1.0, 0.0, 0.0, 1.0]
 
 
 def test_log_softmax_per_graph() -> None:

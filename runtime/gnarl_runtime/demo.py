@@ -94,12 +94,10 @@ def _run(seed: int, graphs: int, quick: bool) -> int:
     # Threads that wait by spinning stall for seconds at a time when other programs are busy.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     print(f"GNARL: from the spec `{SPEC}` to a policy. Loading…", flush=True)
-    import torch
-
     from gnarl_runtime.imitation import Recipe
+    from gnarl_runtime.policy import prepare_torch
 
-    torch.set_flush_denormal(True)
-    torch.set_num_threads(os.cpu_count() or 1)
+    prepare_torch(os.cpu_count() or 1)
     problem = _problem()
     if problem is None:
         return 1

@@ -25,7 +25,7 @@ from gnarl_runtime.draws import Source
 from gnarl_runtime.layout import layout_of
 from gnarl_runtime.pack import Packed, pack
 from gnarl_runtime.play import cheapest_reward, distributions
-from gnarl_runtime.policy import Policy
+from gnarl_runtime.policy import Policy, PolicyConfig, log_chances
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def imitate(
     source = Source(problem, "train", nodes=recipe.nodes)
     players = Players(source, recipe.players, seed)
     memory = Memory(problem, recipe.states, source.largest())
-    policy = Policy(memory.batch.layout.signature, recipe.width, recipe.rounds)
+    policy = Policy(problem, PolicyConfig(width=recipe.width, rounds=recipe.rounds))
     optimiser = torch.optim.Adam(policy.parameters(), recipe.learning_rate, betas=(0.9, 0.99))
     cosine = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda update: 0.5 + 0.5 * math.cos(math.pi * update / recipe.updates)
@@ -129,7 +129,8 @@ def imitate(
         if update % recipe.updates_per_step == 0:
             players.step(policy, memory)
         packed, label = memory.sample(recipe.graphs, players.rng)
-        loss = divergence(policy(packed), torch.from_numpy(label), packed.graphs)
+        chances = log_chances(policy(packed), packed)
+        loss = divergence(chances, torch.from_numpy(label), packed.graphs)
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)

@@ -16,7 +16,7 @@ from gnarl_dsl.model import Problem
 from gnarl_runtime.batch import Batch
 from gnarl_runtime.layout import layout_of
 from gnarl_runtime.pack import pack
-from gnarl_runtime.policy import Policy
+from gnarl_runtime.policy import Policy, log_chances
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def distributions(policy: Policy, batch: Batch, slots: Sequence[int]) -> list[ND
     """The policy's distribution over the nodes of each slot; every slot has a legal node."""
     packed = pack(batch, slots)
     with torch.inference_mode():
-        chance = policy(packed).double().exp().numpy()  # (nodes,)
+        chance = log_chances(policy(packed), packed).double().exp().numpy()  # (nodes,)
     parts = np.split(chance, packed.offsets[1:-1])
     return [part / part.sum() for part in parts]
 

@@ -1,4 +1,4 @@
-"""A pack of graphs goes in, a log-probability per node comes out: encode, process, act.
+"""A pack of graphs goes in, a score per node and a value per graph come out: encode, process, act.
 
 Nothing here knows a problem or a size: the columns come from the Signature, and the same
 weights read graphs of any number of nodes. No latent is carried from step to step.
@@ -6,100 +6,108 @@ weights read graphs of any number of nodes. No latent is carried from step to st
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from gnarl_dsl.model import Problem
+from gnarl_runtime.actor import Critic, Pool, ProtoActor
+from gnarl_runtime.encoder import Encoder
+from gnarl_runtime.graphs import Graphs, to_graphs
+from gnarl_runtime.messages import Kernel
 from gnarl_runtime.pack import Packed
-from gnarl_runtime.signature import Signature
+from gnarl_runtime.policy_config import PolicyConfig
+from gnarl_runtime.processors import Mpnn, make_processor
+from gnarl_runtime.segments import segment_argmax, segment_log_softmax, segment_sample
+from gnarl_runtime.signature import Signature, signature_of
+
+__all__ = [
+    "Output",
+    "Policy",
+    "PolicyConfig",
+    "argmax",
+    "log_chances",
+    "prepare_torch",
+    "sample",
+    "segment_log_softmax",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What a policy says about a pack."""
+
+    logits: Tensor  # (nodes,) -inf where a node is illegal
+    values: Tensor  # (graphs,)
 
 
 class Policy(nn.Module):  # type: ignore[misc]
-    """Encoders, L rounds of messages with max aggregation, and a proto-action actor."""
+    """Encoders, a processor, a proto-action actor and a critic."""
 
-    def __init__(self, signature: Signature, width: int = 64, rounds: int = 2) -> None:
+    def __init__(
+        self,
+        problem: Problem | Signature,
+        config: PolicyConfig | None = None,
+        processor: nn.Module | None = None,
+    ) -> None:
+        """`processor`: one's own instead of the one that the config names."""
         super().__init__()
-        # A sum of one linear map per feature is one linear map on all columns of a location.
-        self.encode_node = nn.Linear(len(signature.node), width)
-        self.encode_graph = nn.Linear(len(signature.graph), width)
-        self.rounds = nn.ModuleList(MessageRound(len(signature.edge), width) for _ in range(rounds))
-        self.proto_action = nn.Linear(width, width)
-        self.log_temperature = nn.Parameter(torch.zeros(()))
+        self.signature = signature_of(problem) if isinstance(problem, Problem) else problem
+        self.config = config or PolicyConfig()
+        self.encoder = Encoder(self.signature, self.config.width)
+        self.processor = make_processor(self.config) if processor is None else processor
+        self.pool = Pool(self.config.pooling)
+        self.actor = ProtoActor(self.config.width)
+        self.critic = Critic(self.config.width)
 
-    def forward(self, packed: Packed) -> Tensor:
-        """Log-probabilities of picking each node, -inf where it is illegal."""  # (nodes,)
-        graph = torch.from_numpy(packed.graph)
-        scores = self.scores(packed, graph)
-        legal = torch.from_numpy(packed.legal)
-        return segment_log_softmax(scores.masked_fill(~legal, -torch.inf), graph, packed.graphs)
+    def forward(self, packed: Packed | Graphs) -> Output:
+        """Scores of all nodes and values of all graphs; illegal nodes are out before a softmax."""
+        graphs = to_graphs(packed, self.device) if isinstance(packed, Packed) else packed
+        h = self.processor(self.encoder(graphs), graphs)  # (nodes, width)
+        pooled = self.pool(h, graphs)  # (graphs, width)
+        scores = self.actor(h, pooled, graphs)
+        return Output(scores.masked_fill(~graphs.legal, -torch.inf), self.critic(pooled))
 
-    def scores(self, packed: Packed, graph: Tensor) -> Tensor:
-        """Closeness of each node to its graph's proto-action, in units of the temperature."""
-        h = self.encode_node(torch.from_numpy(packed.x))  # (nodes, width)
-        context = self.encode_graph(torch.from_numpy(packed.graph_raw))[graph]  # (nodes, width)
-        for layer in self.rounds:
-            h = layer(h, context, packed)
-        offsets = torch.from_numpy(packed.offsets)
-        pooled = SegmentMax.apply(h, graph, offsets)  # (graphs, width)
-        distance = (h - self.proto_action(pooled)[graph]).square().sum(1).add(1e-12).sqrt()
-        return -distance / self.log_temperature.exp()  # (nodes,)
+    def use_kernel(self, kernel: Kernel) -> None:
+        """Choose how messages are computed, instead of what GNARL_KERNEL said."""
+        for module in self.modules():
+            if isinstance(module, Mpnn | Pool | ProtoActor):
+                module.kernel = kernel
 
-
-class MessageRound(nn.Module):  # type: ignore[misc]
-    """One round: a message along every edge of the pack, the largest per node and channel.
-
-    The first layer of the message network is linear in (receiver, sender, edge, graph), so
-    it is computed per node where it can be, and only added up per message.
-    """
-
-    def __init__(self, edge_columns: int, width: int) -> None:
-        super().__init__()
-        self.receiver = nn.Linear(width, width)
-        self.sender = nn.Linear(width, width, bias=False)
-        self.edge = nn.Linear(edge_columns, width, bias=False)
-        self.context = nn.Linear(width, width, bias=False)
-        self.message = nn.Linear(width, width)
-        self.own = nn.Linear(width, width)
-        self.heard = nn.Linear(width, width, bias=False)
-
-    def forward(self, h: Tensor, context: Tensor, packed: Packed) -> Tensor:
-        """New node embeddings from old ones."""  # (nodes, width)
-        src, dst = torch.from_numpy(packed.src), torch.from_numpy(packed.dst)
-        into = self.receiver(h) + self.context(context)  # (nodes, width)
-        # In place: the only tensors with a row per message, and most of the time goes here.
-        hidden = self.edge(torch.from_numpy(packed.edge_raw))  # (messages, width)
-        hidden.add_(into.index_select(0, dst)).add_(self.sender(h).index_select(0, src)).relu_()
-        messages = self.message(hidden)  # (messages, width)
-        best = SegmentMax.apply(messages, dst, torch.from_numpy(packed.rowptr))
-        return (self.own(h) + self.heard(best)).relu()
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = self.encoder.node.weight.device
+        return device
 
 
-class SegmentMax(torch.autograd.Function):  # type: ignore[misc]
-    """The largest value per segment and channel; ties share the gradient.
-
-    torch.segment_reduce has this forward, but its own backward is several times slower.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, values: Tensor, segment: Tensor, offsets: Tensor) -> Tensor:
-        best = torch.segment_reduce(values, "max", offsets=offsets, axis=0, unsafe=True)
-        ctx.save_for_backward(values, best, segment)
-        return best  # (segments, width)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        values, best, segment = ctx.saved_tensors
-        won = (values == best.index_select(0, segment)).to(values.dtype)
-        ties = torch.zeros_like(best).index_add_(0, segment, won)
-        return won * (grads[0] / ties).index_select(0, segment), None, None
+def log_chances(output: Output, packed: Packed) -> Tensor:
+    """Log-probabilities of picking each node, per graph; -inf where it is illegal."""  # (nodes,)
+    graph = torch.from_numpy(packed.graph).to(output.logits.device)
+    return segment_log_softmax(output.logits, graph, packed.graphs)
 
 
-def segment_log_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
-    """Log-probabilities within each segment; a score of -inf has none."""  # (nodes,)
-    start = torch.full((segments,), -torch.inf)
-    top = start.scatter_reduce(0, segment, scores.detach(), "amax")
-    # A graph without a legal node has no distribution: all of it stays -inf, without NaN.
-    shifted = scores - top.nan_to_num(neginf=0.0)[segment]
-    total = torch.zeros(segments).index_add(0, segment, shifted.exp())
-    return shifted - total.clamp_min(1e-30).log()[segment]
+def argmax(output: Output, packed: Packed) -> Tensor:
+    """The best node of each graph, numbered within the graph; -1 if none is legal."""  # (graphs,)
+    return segment_argmax(output.logits, *_segments(output, packed))
+
+
+def sample(output: Output, packed: Packed, uniform: Tensor, temperature: float = 1.0) -> Tensor:
+    """A node of each graph drawn from the policy, numbered within the graph; -1 if none is legal.
+
+    `uniform` (graphs,) in [0, 1); a low temperature favours the best (the paper's lambda).
+    """  # (graphs,)
+    scores = output.logits.double() / temperature
+    return segment_sample(scores, *_segments(output, packed), uniform.to(scores.device))
+
+
+def _segments(output: Output, packed: Packed) -> tuple[Tensor, Tensor]:
+    device = output.logits.device
+    return torch.from_numpy(packed.graph).to(device), torch.from_numpy(packed.offsets).to(device)
+
+
+def prepare_torch(threads: int) -> None:
+    """Set up this process for training or inference."""
+    # Products of tiny numbers are several hundred times slower than those of zeros.
+    torch.set_flush_denormal(True)
+    torch.set_num_threads(threads)

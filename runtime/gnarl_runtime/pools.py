@@ -104,6 +104,7 @@ def draw_pool(
     problem: Problem,
     *,
     count: int,
+    first: int = 0,
     nodes: int | tuple[int, int] | None = None,
     seed: int,
     split: str = "train",
@@ -112,7 +113,7 @@ def draw_pool(
     artifact: Artifact | None = None,
     progress: Progress | None = None,
 ) -> Pool:
-    """Draw `count` instances of a split: number k is `draw_instance`'s number k.
+    """Draw `count` instances of a split: number k is `draw_instance`'s number `first` + k.
 
     `nodes` replaces the split's own sizes: a number, or a range (both ends included) from which
     each instance draws its size. Instances that are over at their start are drawn again; an
@@ -120,7 +121,7 @@ def draw_pool(
     nodes that were asked for and the most edges that were drawn.
     """
     kinds = families(choose_split(problem, split, instances))
-    wishes = _wishes(kinds, count, nodes, index(seed))
+    wishes = _wishes(kinds, range(first, first + count), nodes, index(seed))
     most, report = _most_nodes(kinds, nodes), _Reporter(progress, count)
     recipe = "; ".join(kind.label() for kind in kinds) + (f" nodes={nodes}" if nodes else "")
     source = Provenance(seed=index(seed), split=split, recipe=recipe)
@@ -167,18 +168,18 @@ def _indices(given: ArrayLike, size: int, what: str) -> NDArray[np.int64]:
 
 
 def _wishes(
-    kinds: Sequence[Family], count: int, nodes: int | tuple[int, int] | None, seed: int
+    kinds: Sequence[Family], numbers: range, nodes: int | tuple[int, int] | None, seed: int
 ) -> list[Wish]:
-    if count < 1:
-        raise ValueError(f"a pool needs at least one instance, found count={count}")
+    if not numbers:
+        raise ValueError(f"a pool needs at least one instance, found count={len(numbers)}")
     if isinstance(nodes, tuple):
         low, high = nodes
         if not 1 <= low <= high:
             raise ValueError(f"expected nodes=(low, high) with 1 <= low <= high, found {nodes}")
-        sizes = (low + uniform_below(high - low + 1, seed, "nodes", np.arange(count))).tolist()
+        sizes = (low + uniform_below(high - low + 1, seed, "nodes", np.array(numbers))).tolist()
     else:
-        sizes = [nodes] * count
-    return [Wish(k, kinds[k % len(kinds)], size) for k, size in enumerate(sizes)]
+        sizes = [nodes] * len(numbers)
+    return [Wish(k, kinds[k % len(kinds)], n) for k, n in zip(numbers, sizes, strict=True)]
 
 
 def _most_nodes(kinds: Sequence[Family], nodes: int | tuple[int, int] | None) -> int:

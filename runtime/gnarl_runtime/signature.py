@@ -79,6 +79,20 @@ GraphColumn = ValueColumn | PhaseColumn
 
 
 @dataclass(frozen=True)
+class Observed:
+    """A feature as a person would describe it; two signatures are compared by these."""
+
+    name: str
+    place: str
+    type: str
+    categories: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        kinds = f"({', '.join(self.categories)})" if self.categories else ""
+        return f"{self.place} {self.type}{kinds}"
+
+
+@dataclass(frozen=True)
 class Signature:
     """What the network reads, in order: per node, per message and per graph."""
 
@@ -87,6 +101,9 @@ class Signature:
     graph: tuple[GraphColumn, ...]  # (H,)
     pointers: tuple[str, ...]  # node pointers, which add messages
     all_pairs: bool  # pair features make messages run between all pairs
+    directed: bool
+    phases: tuple[str, ...]
+    observed: tuple[Observed, ...]  # in the order of the spec
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns by location."""
@@ -104,7 +121,47 @@ def signature_of(problem: Problem) -> Signature:
         graph=tuple(_graph_columns(problem, observed)),
         pointers=tuple(pointers),
         all_pairs=any(feature.place == "pair" for feature in observed),
+        directed=problem.graph.directed,
+        phases=tuple(phase.name for phase in problem.phases),
+        observed=tuple(_described(feature) for feature in observed),
     )
+
+
+def differences(ours: Signature, theirs: Signature) -> list[str]:
+    """Why weights for one signature do not fit the other, in words; nothing if they do."""
+    return [*_feature_differences(ours, theirs), *_frame_differences(ours, theirs)]
+
+
+def _feature_differences(ours: Signature, theirs: Signature) -> Iterator[str]:
+    left = {feature.name: feature for feature in ours.observed}
+    right = {feature.name: feature for feature in theirs.observed}
+    for name in (name for name in left if name not in right):
+        yield f"feature `{name}` ({left[name]}) is only in the first"
+    for name in (name for name in right if name not in left):
+        yield f"feature `{name}` ({right[name]}) is only in the second"
+    both = [name for name in left if name in right]
+    for name in both:
+        if left[name] != right[name]:
+            yield f"feature `{name}` is {left[name]} in the first, {right[name]} in the second"
+    if both != [name for name in right if name in left]:
+        yield f"features are in another order: {', '.join(left)} and {', '.join(right)}"
+
+
+def _frame_differences(ours: Signature, theirs: Signature) -> Iterator[str]:
+    if ours.phases != theirs.phases:
+        yield f"phases are {', '.join(ours.phases)} and {', '.join(theirs.phases)}"
+    if ours.directed != theirs.directed:
+        kind = {True: "directed", False: "undirected"}
+        yield f"graphs are {kind[ours.directed]} and {kind[theirs.directed]}"
+
+
+def _described(feature: Feature) -> Observed:
+    kinds = tuple(_choice(feature, category) for category in range(feature.categories))
+    return Observed(feature.name, feature.place, feature.type, kinds)
+
+
+def _choice(feature: Feature, category: int) -> str:
+    return feature.choices[category] if feature.choices else str(category)
 
 
 def _node_columns(problem: Problem, observed: list[Feature]) -> Iterator[NodeColumn]:
@@ -154,5 +211,5 @@ def _value_columns(
         yield ValueColumn(name, feature.name, against=against)
         return
     for category in range(feature.categories):
-        choice = feature.choices[category] if feature.choices else str(category)
-        yield ValueColumn(f"{name}={choice}", feature.name, category, against)
+        label = f"{name}={_choice(feature, category)}"
+        yield ValueColumn(label, feature.name, category, against)

@@ -1,0 +1,43 @@
+"""Choices for a policy go in, a checked PolicyConfig comes out; needs no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Aggregation = Literal["max", "sum"]
+Pooling = Literal["max", "mean"]
+
+
+@dataclass(frozen=True)
+class PolicyConfig:
+    """The size and kind of a policy; nothing here depends on the graphs it will see.
+
+    Defaults are what the paper chose most often (its hyperparameter table), with max pooling.
+    """
+
+    width: int = 64  # the paper's f
+    rounds: int = 2  # of messages, the paper's L
+    message_depth: int = 2  # linear layers of the message network
+    aggregation: Aggregation = "max"
+    pooling: Pooling = "max"
+    processor: str = "mpnn"
+    layer_norm: bool = False  # after each round; the paper has none, deep sums may need it
+
+    def __post_init__(self) -> None:
+        require("width", self.width, self.width >= 1, "a whole number from 1")
+        require("rounds", self.rounds, self.rounds >= 1, "a whole number from 1")
+        require("message_depth", self.message_depth, self.message_depth in (2, 3), "2 or 3")
+        require_one_of("aggregation", self.aggregation, get_args(Aggregation))
+        require_one_of("pooling", self.pooling, get_args(Pooling))
+
+
+def require_one_of(name: str, found: str, known: tuple[str, ...]) -> None:
+    """Raise unless a choice is known."""
+    require(name, found, found in known, " or ".join(known))
+
+
+def require(name: str, found: object, holds: bool, expected: str) -> None:
+    """Raise a ValueError that says what was found and expected."""
+    if not holds:
+        raise ValueError(f"{name}: expected {expected}, found {found!r}")

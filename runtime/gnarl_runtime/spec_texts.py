@@ -1,0 +1,66 @@
+"""A problem in, the texts it was checked from out; and back, checked again."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+
+from pydantic import BaseModel, ConfigDict
+
+from gnarl_dsl.loading import check_text, errors_of
+from gnarl_dsl.model import Problem
+from gnarl_dsl.render import render
+
+_SAFE_STEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+class SpecTextError(ValueError):
+    """Texts that are no spec, or no longer one."""
+
+
+class SpecText(BaseModel):
+    """One file of a spec."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    text: str
+
+
+def texts_of(problem: Problem) -> tuple[SpecText, ...]:
+    """The file itself, then what it extends."""
+    return tuple(SpecText(name=source.name, text=source.text) for source in problem.sources)
+
+
+def params_of(problem: Problem) -> dict[str, str]:
+    """The params as `-p` takes them."""
+    return {param.name: _param_text(param.value) for param in problem.params}
+
+
+def _param_text(value: float | str) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def problem_from(texts: Sequence[SpecText], params: Mapping[str, str]) -> Problem:
+    """Check the texts again with the same params; nothing of them is ever run."""
+    if not texts:
+        raise SpecTextError("expected the text of a spec, found none")
+    main, *bases = texts
+    with tempfile.TemporaryDirectory() as folder:
+        for base in bases:
+            _lay_out(Path(folder), base)
+        checked = check_text(main.text, main.name, params, Path(folder))
+    if checked.problem is None:
+        first = render(errors_of(checked.diagnostics)[0], checked.sources)
+        raise SpecTextError(f"the spec inside has mistakes\n{first}")
+    return checked.problem
+
+
+def _lay_out(folder: Path, base: SpecText) -> None:
+    """Put what the spec extends where `extends` looks first."""
+    stem = PurePath(base.name.replace("\\", "/")).stem
+    if not _SAFE_STEM.match(stem):
+        raise SpecTextError(f"expected a file called NAME.gnarl, found {base.name!r}")
+    (folder / f"{stem}.gnarl").write_text(base.text, "utf-8")
