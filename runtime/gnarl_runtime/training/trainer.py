@@ -22,8 +22,16 @@ class Trainer(Protocol):
     """
 
     updates: int  # in the whole run
-    done: int  # so far
-    policy: Policy  # the weights that learn
+
+    @property
+    def done(self) -> int:
+        """Updates so far."""
+        ...
+
+    @property
+    def policy(self) -> Policy:
+        """The weights that learn."""
+        ...
 
     def update(self) -> Metrics:
         """Play, learn, and tell: at least `loss` and `states` (decisions learned from)."""

@@ -1,0 +1,119 @@
+"""The work of `gnarl-eval`: parsed arguments in, a table on standard output, exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gnarl_compiler.console import OK, Failure, UsageError, parse_params
+from gnarl_compiler.generate import Unsupported
+from gnarl_compiler.generators import GenerationError
+from gnarl_compiler.instance import Instance
+from gnarl_compiler.instances import choose_split
+from gnarl_compiler.state import SpecRunError
+from gnarl_compiler.support import SpecFault
+from gnarl_dsl.model import Problem
+from gnarl_runtime.checks.check_command import write
+from gnarl_runtime.evaluation.arguments import parse_names, parse_sizes
+from gnarl_runtime.evaluation.baselines import UnknownBaseline
+from gnarl_runtime.evaluation.evaluate import Evaluation, Plan, evaluate
+from gnarl_runtime.evaluation.plot import write_plot
+from gnarl_runtime.evaluation.progress import Watcher
+from gnarl_runtime.evaluation.report import document, machine, table_text
+from gnarl_runtime.evaluation.targets import Target, load_target
+from gnarl_runtime.imports import InstanceError, read_graphs
+from gnarl_runtime.policy import prepare_torch
+from gnarl_runtime.whole_files import write_whole
+
+_NARROW = 100  # columns without a terminal
+
+
+def eval_command(args: argparse.Namespace) -> int:
+    """Load, evaluate, show, write."""
+    began = time.monotonic()
+    prepare_torch(args.threads)
+    target = load_target(args.checkpoint, args.spec, parse_params(args.param))
+    with failures_explained(target.problem):
+        plan = plan_of(args, target.problem)
+        with Watcher(target.problem.name) as progress:
+            evaluation = evaluate(target.policy, target.problem, plan, progress)
+    show(target, evaluation)
+    if args.json:
+        found = {**target.provenance(), **machine()}
+        found["wall_seconds"] = round(time.monotonic() - began, 3)
+        found["data"] = args.data
+        text = json.dumps(document(evaluation, found), indent=2, allow_nan=False) + "\n"
+        write_whole(Path(args.json), text.encode())
+    if args.plot:
+        write_plot(Path(args.plot), evaluation, heading(target, evaluation))
+    return OK
+
+
+def plan_of(args: argparse.Namespace, problem: Problem) -> Plan:
+    """What the command line asks for."""
+    if not args.data:
+        require_split(problem, args.split, args.instances)
+    return Plan(
+        sizes=parse_sizes(args.sizes),
+        graphs=args.graphs,
+        seed=args.seed,
+        split=args.split,
+        instances=args.instances,
+        data=read_data(args.data, problem, args.seed) if args.data else None,
+        temperature=args.temperature,
+        samples=args.samples,
+        against=parse_names("--against", args.against),
+        reference=args.reference,
+        metrics=not args.no_reference,
+    )
+
+
+def require_split(problem: Problem, split: str, instances: str | None) -> None:
+    """A UsageError unless the spec has such instances."""
+    try:
+        choose_split(problem, split, instances)
+    except LookupError as error:
+        raise UsageError(str(error)) from error
+
+
+def read_data(path: str, problem: Problem, seed: int) -> list[Instance]:
+    """The graphs of a file; what was drawn or left out is said on standard error."""
+    found = read_graphs(path, problem, seed=seed)
+    for note in dict.fromkeys(note for instance in found for note in instance.notes):
+        print(f"note: {note}", file=sys.stderr)
+    return list(found)
+
+
+@contextmanager
+def failures_explained(problem: Problem) -> Iterator[None]:
+    """Turn what instances, specs and names can do wrong into messages."""
+    try:
+        yield
+    except UnknownBaseline as error:
+        raise UsageError(str(error)) from error
+    except Unsupported as error:
+        raise Failure(f"{problem.name} cannot be compiled: {error}") from error
+    except (InstanceError, GenerationError, SpecRunError, SpecFault) as error:
+        raise Failure(str(error)) from error
+
+
+def show(target: Target, evaluation: Evaluation) -> None:
+    """The table, as wide as the terminal."""
+    colour = sys.stdout is not None and sys.stdout.isatty()
+    width = shutil.get_terminal_size((_NARROW, 24)).columns if colour else max(_NARROW, 140)
+    write(f"{heading(target, evaluation)}\n{table_text(evaluation, width, colour)}")
+
+
+def heading(target: Target, evaluation: Evaluation) -> str:
+    """`mvc, runs/mvc: test graphs, seed 0, ratio to the expert optimal`."""
+    plan = evaluation.plan
+    source = "given graphs" if plan.data is not None else f"{plan.split} graphs, seed {plan.seed}"
+    drawn = f", temperature {plan.temperature:g}" if plan.temperature is not None else ""
+    compared = f", ratio to the expert {evaluation.reference}" if evaluation.reference else ""
+    return f"{target.problem.name}, {target.checkpoint}: {source}{drawn}{compared}"

@@ -1,0 +1,214 @@
+"""A policy, a problem and a plan go in, an Evaluation comes out: a table of figures per player."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.instance import Instance
+from gnarl_compiler.instances import choose_split
+from gnarl_dsl.model import Problem
+from gnarl_runtime.engine import Compiled, compile_for
+from gnarl_runtime.evaluation.baselines import REFERENCE, find_baselines
+from gnarl_runtime.evaluation.outcomes import Keep, Outcomes, join_outcomes
+from gnarl_runtime.evaluation.players import ExpertPlayer, Player, PolicyPlayer
+from gnarl_runtime.evaluation.rollout import play_with
+from gnarl_runtime.evaluation.summary import Row, rows_by_size
+from gnarl_runtime.layout import layout_of
+from gnarl_runtime.policy import Policy
+from gnarl_runtime.pools import Pool, draw_pool, pool_of
+
+# Training draws from seeds below this one: no split shares an instance with it.
+FRESH = 2**32
+_POLICY = ""  # no baseline has this name
+_PART_GRAPHS = 10_000
+_PART_BYTES = 1 << 28  # of graphs that are in memory at once
+
+Progress = Callable[[str, int, int], None]  # (what is being done, done, total)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to evaluate on and how; the defaults are the spec's test split."""
+
+    sizes: tuple[int, ...] = ()  # nodes; none: the sizes of the split
+    graphs: int | None = None  # per size; None: what the split says
+    seed: int = 0
+    split: str = "test"
+    instances: str | None = None
+    data: Sequence[Instance] | None = None  # these instead of drawn ones
+    temperature: float | None = None
+    samples: int = 1
+    against: tuple[str, ...] = ()
+    reference: str | None = None  # an expert; None: `optimal` where no metric says the ratio
+    metrics: bool = True  # without, no oracle is solved for metrics and references
+    slots: int | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The rows of a policy and of those it is compared with, one per size."""
+
+    problem: Problem
+    plan: Plan
+    rows: list[Row]
+    baselines: dict[str, list[Row]] = field(default_factory=dict)
+    reference: str | None = None
+
+
+def evaluate(
+    policy: Policy, problem: Problem, plan: Plan | None = None, progress: Progress | None = None
+) -> Evaluation:
+    """Play the policy and every baseline on the same instances."""
+    plan = plan or Plan()
+    run = _Run(policy, problem, plan, progress or _silent)
+    rows: dict[str, list[Row]] = {_POLICY: [], **{b.name: [] for b in run.baselines}}
+    for label, pools in run.pools():
+        played = [run.play(label, first, pool) for first, pool in pools]
+        given = [part.reference for part in played if part.reference is not None]
+        reference = np.concatenate(given) if given else None
+        for name, own in rows.items():
+            outcomes = join_outcomes([part.outcomes[name] for part in played])
+            own += rows_by_size(outcomes, plan.temperature if name == _POLICY else None, reference)
+    return Evaluation(problem, plan, rows.pop(_POLICY), rows, run.reference)
+
+
+def split_sizes(problem: Problem, split: str, instances: str | None = None) -> list[int]:
+    """The numbers of nodes that a split lists; nothing if it draws from a range."""
+    args = {arg.name: arg for arg in choose_split(problem, split, instances).args}
+    own = args.get("n")
+    listed = own is not None and own.kind == "one_of"
+    return sorted({int(value) for value in own.values}) if own is not None and listed else []
+
+
+def choose_reference(problem: Problem, plan: Plan) -> str | None:
+    """The expert whose objective others are compared with."""
+    names = [expert.name for expert in problem.experts]
+    if not plan.metrics or not problem.objectives:
+        return None
+    if plan.reference is not None:
+        return find_baselines(problem, [plan.reference])[0].expert
+    measured = any(metric.name == "ratio" for metric in problem.metrics)
+    return REFERENCE if REFERENCE in names and not measured else None
+
+
+def part_size(compiled: Compiled, nodes: int | None) -> int:
+    """How many graphs of a size may be in memory at once."""
+    if nodes is None:
+        return _PART_GRAPHS
+    one = layout_of(compiled.problem, 1, nodes, oracles=compiled.oracles).bytes
+    return max(1, min(_PART_GRAPHS, _PART_BYTES // one))
+
+
+@dataclass(frozen=True, eq=False)
+class _Played:
+    """What came of one pool, by player, and the objectives to compare with."""
+
+    outcomes: dict[str, Outcomes]
+    reference: NDArray[np.float64] | None  # (instances,)
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """For those who do not want to know."""
+
+
+class _Run:
+    """One evaluation: what is compiled for it and how its parts are played."""
+
+    def __init__(self, policy: Policy, problem: Problem, plan: Plan, progress: Progress) -> None:
+        self.policy, self.problem, self.plan, self.progress = policy, problem, plan, progress
+        self.baselines = find_baselines(problem, plan.against)
+        self.reference = choose_reference(problem, plan)
+        experts = [baseline.expert for baseline in self.baselines if baseline.expert]
+        experts += [self.reference] if self.reference else []
+        self.compiled: Compiled = compile_for(
+            without_metrics(problem) if not plan.metrics else problem,
+            experts=tuple(dict.fromkeys(experts)),
+            metrics=True,
+        )
+
+    def pools(self) -> Iterator[tuple[str, Iterator[tuple[int, Pool]]]]:
+        """The instances by size, where sizes are known beforehand, in parts of bounded memory."""
+        plan, problem = self.plan, self.compiled.problem
+        if plan.data is not None:
+            tell = self._teller("solving oracles")
+            whole = pool_of(problem, plan.data, self.compiled.oracles, progress=tell)
+            yield "data", iter([(0, whole)])
+            return
+        listed = plan.sizes or split_sizes(problem, plan.split, plan.instances)
+        sizes: list[int | None] = [*listed] or [None]
+        for size in sizes:
+            label = "graphs" if size is None else f"{size} nodes"
+            yield label, self.draw(size, label)
+
+    def draw(self, size: int | None, label: str) -> Iterator[tuple[int, Pool]]:
+        """The graphs of one size, the same in however many parts; each with its first number."""
+        plan, problem = self.plan, self.compiled.problem
+        count = plan.graphs or choose_split(problem, plan.split, plan.instances).count
+        most = part_size(self.compiled, size)
+        for first in range(0, count, most):
+            tell = self._teller(f"{label}, drawing from graph {first}")
+            yield first, self._draw(first, min(most, count - first), size, tell)
+
+    def _draw(
+        self, first: int, count: int, size: int | None, tell: Callable[[float, int], None]
+    ) -> Pool:
+        plan = self.plan
+        return draw_pool(
+            self.compiled.problem,
+            count=count,
+            first=first,
+            nodes=size,
+            seed=FRESH + plan.seed,
+            split=plan.split,
+            instances=plan.instances,
+            oracles=self.compiled.oracles,
+            artifact=self.compiled.artifact,
+            progress=tell,
+        )
+
+    def play(self, label: str, first: int, pool: Pool) -> _Played:
+        """Everybody plays the same instances, numbered from `first`."""
+        seed = self.plan.seed
+        players: dict[str, Player] = {
+            _POLICY: PolicyPlayer(self.policy, self.plan.temperature, seed),
+            **{baseline.name: baseline.player(seed) for baseline in self.baselines},
+        }
+        outcomes = {
+            name: self._play(player, name, label, first, pool) for name, player in players.items()
+        }
+        return _Played(outcomes, self._reference_objectives(label, first, pool))
+
+    def _reference_objectives(
+        self, label: str, first: int, pool: Pool
+    ) -> NDArray[np.float64] | None:
+        """What the reference expert reaches on each instance; NaN where it fails."""  # (P,)
+        if self.reference is None:
+            return None
+        player = ExpertPlayer(self.reference, self.plan.seed)
+        outcomes = self._play(player, self.reference, label, first, pool)
+        return np.where(outcomes.success, outcomes.objective, np.nan)
+
+    def _play(self, player: Player, name: str, label: str, first: int, pool: Pool) -> Outcomes:
+        plan, own = self.plan, name == _POLICY
+        return play_with(
+            player,
+            self.compiled,
+            pool,
+            samples=plan.samples if own else 1,
+            first=first,
+            slots=plan.slots,
+            keep=Keep(solutions=own and plan.temperature is not None),
+            progress=self._teller(f"{label}, {name or 'policy'}"),
+        )
+
+    def _teller(self, what: str) -> Callable[[float, int], None]:
+        return lambda done, total: self.progress(what, int(1000 * done), 1000 * total)
+
+
+def without_metrics(problem: Problem) -> Problem:
+    """The same problem, but nobody asks for its metrics or the oracles that only they read."""
+    return problem.model_copy(update={"metrics": ()})

@@ -1,0 +1,182 @@
+"""A Solution goes in, text and JSON come out, in the user's own names for nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_dsl.model import Feature, Problem
+from gnarl_runtime.evaluation.outcomes import Values
+from gnarl_runtime.evaluation.solving import Solution
+from gnarl_runtime.imports import Imported
+
+_LONG = 400  # characters of a value that a terminal shows
+
+
+class Names:
+    """What the nodes of an instance are called."""
+
+    def __init__(self, solution: Solution) -> None:
+        instance = solution.instance
+        own: Iterable[Hashable] = range(instance.graph.n)
+        self.labels = list(instance.labels if isinstance(instance, Imported) else own)
+
+    def node(self, number: int) -> str | int:
+        label = self.labels[number]
+        return label if isinstance(label, str | int) else str(label)
+
+    def pair(self, ends: Iterable[int]) -> list[str | int]:
+        return [self.node(int(end)) for end in ends]
+
+
+def solution_document(problem: Problem, solution: Solution) -> dict[str, Any]:
+    """Everything about a solution as JSON has it."""
+    names, phases = Names(solution), len(problem.phases)
+    known = math.isfinite(solution.objective)
+    picks = [names.node(pick) for pick in solution.picks]
+    return {
+        "nodes": solution.instance.graph.n,
+        "edges": solution.instance.graph.m,
+        "objective": solution.objective if known else None,
+        "valid": solution.valid,
+        "correct": solution.correct,
+        "ended": "truncated" if solution.truncated else "terminated",
+        "attempts": solution.attempts,
+        "seconds": solution.seconds,
+        "state": state_document(problem, solution, names),
+        "phases": [phase.name for phase in problem.phases],
+        "picks": [picks[start : start + phases] for start in range(0, len(picks), phases)],
+    }
+
+
+def state_document(problem: Problem, solution: Solution, names: Names) -> dict[str, Any]:
+    """The features that the episode wrote, by name."""
+    own = [feature for feature in problem.features if feature.stage == "state"]
+    found = {f.name: _values(f, solution, names) for f in own}
+    if problem.graph.mutable:
+        before, after = solution.instance.graph.adjacency, solution.state["edge"]
+        directed = problem.graph.directed
+        found["added_edges"] = _pairs(after & ~before, names, directed)
+        found["removed_edges"] = _pairs(before & ~after, names, directed)
+    return found
+
+
+def _values(feature: Feature, solution: Solution, names: Names) -> Any:
+    values = solution.state[feature.name]
+    match feature.place:
+        case "graph":
+            return _value(feature, values[()], names)
+        case "node":
+            return _node_values(feature, values, names)
+        case "edge" | "pair":
+            return _pair_values(feature, solution, names)
+    assert_never(feature.place)
+
+
+def _node_values(feature: Feature, values: Values, names: Names) -> Any:
+    """Masks are the nodes in them; others say a value for every node."""
+    if feature.type == "mask":
+        return names.pair(np.flatnonzero(values))
+    if feature.type == "mask_one":
+        return names.node(int(values))
+    return {str(names.node(k)): _value(feature, value, names) for k, value in enumerate(values)}
+
+
+def _pair_values(feature: Feature, solution: Solution, names: Names) -> Any:
+    """Masks are the pairs in them; others are triples of two nodes and a value."""
+    values, graph = solution.state[feature.name], solution.instance.graph
+    once = feature.place == "edge" and not graph.directed
+    if feature.type == "mask":
+        return _pairs(values, names, not once)
+    where = graph.adjacency if feature.place == "edge" else np.ones_like(values, np.bool_)
+    ends = np.argwhere(np.triu(where) if once else where)
+    return [[*names.pair(end), _value(feature, values[tuple(end)], names)] for end in ends]
+
+
+def _pairs(mask: NDArray[np.bool_], names: Names, ordered: bool) -> list[list[str | int]]:
+    return [names.pair(ends) for ends in np.argwhere(mask if ordered else np.triu(mask))]
+
+
+def _value(feature: Feature, value: Any, names: Names) -> Any:
+    match feature.type:
+        case "scalar":
+            return float(value)
+        case "mask":
+            return bool(value)
+        case "categorical":
+            return feature.choices[int(value)] if feature.choices else int(value)
+        case "pointer" | "mask_one":
+            return names.node(int(value))
+    assert_never(feature.type)
+
+
+# For people
+
+
+def solution_text(problem: Problem, solution: Solution, title: str) -> str:
+    """A few lines: how good it is, then what it is."""
+    graph = solution.instance.graph
+    attempts = f", best of {solution.attempts}" if solution.attempts > 1 else ""
+    lines = [f"{title}: {graph.n} nodes, {graph.m} edges"]
+    entries = [
+        *(
+            [(problem.objectives[0].name, f"{solution.objective:.6g}")]
+            if problem.objectives
+            else []
+        ),
+        *([("valid", _yes(solution.valid))] if solution.valid is not None else []),
+        *([("correct", _yes(solution.correct))] if solution.correct is not None else []),
+        ("steps", f"{len(solution.picks)} in {solution.seconds:.2f} s{attempts}"),
+        *([("cut off", "by the spec's limit")] if solution.truncated else []),
+        *_state_lines(problem, solution),
+    ]
+    width = max(len(name) for name, _ in entries)
+    return "\n".join([*lines, *(f"  {name.ljust(width)}  {text}" for name, text in entries), ""])
+
+
+def _yes(truth: bool | None) -> str:
+    return "yes" if truth else "no"
+
+
+def _state_lines(problem: Problem, solution: Solution) -> list[tuple[str, str]]:
+    names = Names(solution)
+    lines = []
+    for name, value in state_document(problem, solution, names).items():
+        cycle = cycle_of(solution.state.get(name), problem, name)
+        text = " → ".join(str(names.node(k)) for k in cycle) if cycle else _shown(value)
+        lines.append((name, _shortened(text)))
+    return lines
+
+
+def cycle_of(values: Values | None, problem: Problem, name: str) -> list[int]:
+    """The nodes in order and the first again, if pointers make one cycle through all of them."""
+    feature = next((f for f in problem.features if f.name == name), None)
+    if values is None or feature is None or feature.type != "pointer" or values.ndim != 1:
+        return []
+    walk = [0]
+    while len(walk) <= len(values) and (len(walk) == 1 or walk[-1] != 0):
+        walk.append(int(values[walk[-1]]))
+    return walk if len(walk) == len(values) + 1 and walk[-1] == 0 and len(values) > 2 else []
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case dict():
+            return ", ".join(f"{key}: {_shown(item)}" for key, item in value.items())
+        case list() if any(isinstance(item, list) for item in value):
+            return ", ".join("–".join(_shown(part) for part in item) for item in value)
+        case list():
+            return ", ".join(map(_shown, value)) or "none"
+        case float():
+            return f"{value:.6g}"
+    return str(value)
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONG:
+        return text
+    return f"{text[:_LONG].rsplit(' ', 1)[0]} ... (all of it with --out FILE)"

@@ -1,0 +1,66 @@
+"""`gnarl-solve`: arguments in, solutions of a user's own graphs on standard output out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from gnarl_compiler.console import parse_params, run_command
+from gnarl_dsl import __version__
+from gnarl_runtime.evaluation.arguments import (
+    CHECKPOINT,
+    add_policy_arguments,
+    verify_input,
+    verify_output,
+    verify_policy_arguments,
+)
+
+EXAMPLES = """examples:
+  gnarl-solve runs/tsp --data berlin52.tsp --rescale
+  gnarl-solve runs/mvc --data my_graph.json --out cover.json
+  gnarl-solve runs/tsp --data my.tsp --temperature 0.1 --samples 64     the best of 64 attempts
+  gnarl-solve runs/bellman_ford --data roads.gr -p stop=settled         no reference needed
+
+exit codes: 0 every solution is valid as far as can be told, 1 one is not, or checkpoint, spec or
+data are at fault, 2 mistakes on the command line
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gnarl-solve",
+        description="Run a trained policy on your own graphs and print what it finds.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("checkpoint", metavar="RUN", help=CHECKPOINT)
+    add("--data", required=True, metavar="FILE", help="graphs: .tsp, .gr, .graphml, .json, ...")
+    add("--out", metavar="FILE", help="write the solutions as JSON")
+    add("--samples", type=int, default=1, metavar="K", help="keep the best of K attempts")
+    add("--rescale", action="store_true", help="show the network numbers as large as in training")
+    add("--rounded", action="store_true", help="round TSPLIB distances, as published optima do")
+    add("--repair", action="store_true", help="remove loops, repeated edges, and small parts")
+    add_policy_arguments(parser)
+    add("--version", action="version", version=f"gnarl-solve {__version__}")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = build_parser().parse_args(argv)
+    return run_command("gnarl-solve", lambda: _run(args))
+
+
+def _run(args: argparse.Namespace) -> int:
+    verify_policy_arguments(args)
+    parse_params(args.param)
+    verify_input("--data", args.data)
+    verify_output("--out", args.out)
+    # Torch and the rest are loaded once the command line makes sense.
+    from gnarl_runtime.evaluation.solve_command import solve_command
+
+    return solve_command(args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

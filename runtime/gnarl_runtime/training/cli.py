@@ -1,0 +1,122 @@
+"""`gnarl-train`: arguments in, a trained policy in a run folder out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from gnarl_compiler.console import UsageError, load_problem, parse_params, run_command
+from gnarl_dsl import __version__
+from gnarl_dsl.model import Problem
+from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.training.recipe_files import (
+    RecipeError,
+    change_recipe,
+    default_recipe,
+    load_recipe,
+)
+
+EXAMPLES = """examples:
+  gnarl-train --spec specs/bfs.gnarl                        the spec's own recipe
+  gnarl-train --spec specs/tsp.gnarl --recipe tsp_ppo       another one
+  gnarl-train --spec my.gnarl --set lr=1e-3 --set rounds=3  a recipe with changes
+  gnarl-train --spec bellman_ford --minutes 5 --seed 1      as many updates as fit into the time
+  gnarl-train --resume runs/bfs-seed0                       go on where a run stopped
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gnarl-train",
+        description="Train a policy on a spec. Everything about the run goes into one folder.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--spec", metavar="SPEC", help="a .gnarl file or a shipped spec's name")
+    parser.add_argument("--recipe", metavar="NAME", help="a TOML file or a shipped recipe's name")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
+    parser.add_argument("-p", "--param", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--seed", type=int, help="of everything random (default 0)")
+    parser.add_argument("--minutes", type=float, help="train as long as that, instead of updates")
+    parser.add_argument("--device", help="of the policy, such as cuda (default cpu)")
+    parser.add_argument("--threads", type=int, help="of the policy on a CPU (default 1)")
+    parser.add_argument("--out", type=Path, help="the run folder (default runs/NAME-seedN)")
+    parser.add_argument("--resume", type=Path, metavar="RUN", help="continue this run")
+    parser.add_argument("--version", action="version", version=f"gnarl-train {__version__}")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_command("gnarl-train", lambda: _train(build_parser().parse_args(argv)))
+
+
+def _train(args: argparse.Namespace) -> int:
+    if (args.spec is None) == (args.resume is None):
+        raise UsageError("expected --spec SPEC, or --resume RUN to continue a run")
+    if args.resume is not None:
+        return _resume(args)
+    _verify(args)
+    problem = load_problem(args.spec, parse_params(args.param))
+    name, recipe = _recipe(problem, args)
+    if recipe.params:
+        given = {**{k: str(v) for k, v in recipe.params.items()}, **parse_params(args.param)}
+        problem = load_problem(args.spec, given)
+    _verify_recipe(problem, recipe)
+    seed = args.seed or 0
+    out = args.out or Path("runs") / f"{name}-seed{seed}"
+    # torch takes seconds to import; mistakes above are reported without waiting for it.
+    from gnarl_runtime.training.session import Request, start
+
+    request = Request(problem, recipe, name, seed, args.threads or 1, args.device or "cpu")
+    return start(request, out, args.minutes)
+
+
+def _resume(args: argparse.Namespace) -> int:
+    fixed = ("recipe", "changes", "param", "seed", "minutes", "device", "threads", "out")
+    given = [f"--{name.replace('changes', 'set')}" for name in fixed if getattr(args, name)]
+    if given:
+        raise UsageError(f"{given[0]} cannot change a run that is continued; start a new one")
+    from gnarl_runtime.training.session import resume
+
+    return resume(args.resume)
+
+
+def _verify(args: argparse.Namespace) -> None:
+    if args.minutes is not None and not 0 < args.minutes <= 60 * 24 * 30:
+        raise UsageError(f"--minutes {args.minutes:g}: expected a positive number of minutes")
+    if args.threads is not None and args.threads < 1:
+        raise UsageError(f"--threads {args.threads}: expected at least 1")
+    if args.seed is not None and args.seed < 0:
+        raise UsageError(f"--seed {args.seed}: expected 0 or more")
+
+
+def _recipe(problem: Problem, args: argparse.Namespace) -> tuple[str, Recipe]:
+    try:
+        if args.recipe is None:
+            name, recipe = default_recipe(problem)
+        else:
+            name, recipe = Path(args.recipe).stem, load_recipe(args.recipe)
+        return name, change_recipe(recipe, args.changes)
+    except RecipeError as error:
+        raise UsageError(str(error)) from None
+
+
+def _verify_recipe(problem: Problem, recipe: Recipe) -> None:
+    """What the recipe names must be in the spec."""
+    experts = [expert.name for expert in problem.experts]
+    rewards = [entry.name for entry in problem.objectives] + [r.name for r in problem.rewards]
+    sets = [entry.name for entry in problem.instances]
+    for what, wanted, known, needed in (
+        ("expert", recipe.bc.expert, experts, "bc" in recipe.trainer),
+        ("reward or objective", recipe.ppo.reward, rewards, "ppo" in recipe.trainer),
+        ("instance set", recipe.data.instances, sets, True),
+    ):
+        if needed and not known:
+            raise UsageError(f"{problem.name} has no {what}, which {recipe.trainer} training needs")
+        if wanted is not None and wanted not in known and needed:
+            raise UsageError(f"{problem.name} has no {what} {wanted}; it has: {', '.join(known)}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,78 @@
+"""An Engine in, named arrays that hold all of its progress out; and back, exactly.
+
+The pool of instances, the seed and the compiled kernels are not part of it: whoever restores
+has built an engine from the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_runtime.engine import Engine
+from gnarl_runtime.training.trainer import Arrays, prefixed
+
+
+def engine_arrays(engine: Engine) -> Arrays:
+    """Copies of everything that the next step or reset of an engine depends on."""
+    return {name: values.copy() for name, values in _live_arrays(engine).items()}
+
+
+def restore_engine(engine: Engine, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Continue in `engine` where `arrays` were taken; nothing changes if they do not fit."""
+    live = _live_arrays(engine)
+    _verify_fit(live, arrays)
+    # Kernels are bound to the memory of the arrays, so the values move and the arrays stay.
+    for name, values in live.items():
+        np.copyto(values, arrays[name])
+
+
+def copy_episodes(
+    source: Engine, taken: NDArray[np.int64], target: Engine, slots: NDArray[np.int64]
+) -> None:
+    """Put the episodes in slots `taken` of one engine into slots of another over the same pool."""
+    given = _episode_arrays(source)
+    for name, values in _episode_arrays(target).items():
+        values[slots] = given[name][taken]
+
+
+def _live_arrays(engine: Engine) -> Arrays:
+    own: Arrays = {
+        "episodes": engine.episodes,
+        "rewards": engine.rewards,
+        "fault": engine.kernels.fault,
+    }
+    return {**_episode_arrays(engine), **prefixed("engine", own)}
+
+
+def _episode_arrays(engine: Engine) -> Arrays:
+    """What belongs to the episode in a slot, whichever slot it is."""
+    batch = engine.batch
+    core: Arrays = {spec.name: getattr(batch, spec.name) for spec in batch.layout.core()}
+    return {
+        **prefixed("batch", core),
+        **prefixed("feature", batch.features),
+        **prefixed("kept", engine.kernels.kept()),
+        "engine.ends": engine.ends,
+    }
+
+
+def _verify_fit(live: Arrays, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Raise unless the arrays have the names, shapes and types of the live ones."""
+    found = {name: _form(values) for name, values in arrays.items()}
+    for name, values in live.items():
+        if found.get(name) != _form(values):
+            raise ValueError(
+                f"environment arrays do not fit this engine: expected {name} as {_form(values)}, "
+                f"found {found.get(name, 'none')}; likely cause: another spec, graph size or "
+                "number of graphs"
+            )
+    if extra := sorted(found.keys() - live.keys()):
+        raise ValueError(f"environment arrays do not fit this engine: it has no {extra[0]}")
+
+
+def _form(values: NDArray[Any]) -> str:
+    return f"{values.dtype} {values.shape}"

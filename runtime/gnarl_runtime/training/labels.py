@@ -1,0 +1,40 @@
+"""An expert's distributions as the engine pads them, in the order of a pack or as picks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+def label_rows(
+    labels: NDArray[np.float64], graph: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Padded distributions (graphs, N) as one row (nodes,) in the order of the pack."""
+    row: NDArray[np.float32] = labels[graph, np.arange(len(graph)) - offsets[graph]].astype("f4")
+    return row
+
+
+def draw_labelled(
+    labels: NDArray[np.float64], legal: NDArray[np.bool_], uniform: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """A node of each graph drawn from its label; without a label, from its legal nodes."""
+    picks = np.zeros(len(labels), np.int64)  # (graphs,)
+    _draw(labels, legal, uniform, picks)
+    return picks
+
+
+@njit(cache=True)
+def _draw(labels, legal, uniform, picks):  # type: ignore[no-untyped-def]
+    for b in range(len(picks)):
+        chosen = labels[b] > 0
+        if not chosen.any():
+            chosen = legal[b]
+        # Experts weigh their nodes equally, so a node is a matter of counting.
+        wanted = int(uniform[b] * np.count_nonzero(chosen))
+        for node in range(len(chosen)):
+            if chosen[node]:
+                picks[b] = node
+                if wanted == 0:
+                    break
+                wanted -= 1

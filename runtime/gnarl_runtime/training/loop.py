@@ -1,0 +1,191 @@
+"""A trainer and a run folder in, a finished run out: update, validate, save, report, resume."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Any
+
+from gnarl_dsl.model import Problem
+from gnarl_runtime.provenance import provenance
+from gnarl_runtime.training.checkpoint import Meta, make_meta
+from gnarl_runtime.training.events import EventWriter
+from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.training.run_folder import LAST, Config, Progress, RunFolder
+from gnarl_runtime.training.trainer import Trainer
+from gnarl_runtime.training.validate import Scores, Validator
+
+SAVE_EVERY = 30.0  # seconds
+REPORT_EVERY = 0.5
+PERFECT = 2  # validations without a mistake in a row that end a run early
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a person watching wants to know."""
+
+    done: int
+    updates: int
+    seconds: float  # of training in this process
+    left: float  # seconds, estimated
+    metrics: Mapping[str, float]  # means since the last report
+    scores: Scores | None  # if a validation has just been made
+    best: tuple[float, ...]
+
+
+Watcher = Callable[[Report], None]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a run ended."""
+
+    progress: Progress
+    stopped_early: bool
+
+
+class Interrupts:
+    """Ctrl-C waits for the end of an update, since half of one could not be continued.
+
+    A second Ctrl-C does not wait.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.before: Any = None
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            self.before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+    def __exit__(self, *error: object) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+
+class Means:
+    """Means of metrics between two reports."""
+
+    def __init__(self) -> None:
+        self.sums: dict[str, float] = {}
+        self.count = 0
+
+    def add(self, metrics: Mapping[str, float]) -> None:
+        self.count += 1
+        for name, value in metrics.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+
+    def take(self) -> dict[str, float]:
+        means = {name: total / self.count for name, total in self.sums.items()}
+        self.sums, self.count = {}, 0
+        return means
+
+
+class Loop:
+    """One process's part of a run."""
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        run: RunFolder,
+        config: Config,
+        problem: Problem,
+        validator: Validator,
+    ) -> None:
+        self.trainer, self.run, self.config = trainer, run, config
+        self.problem, self.validator = problem, validator
+        self.recipe: Recipe = config.recipe
+        self.progress = Progress()
+        self.means = Means()
+        self._latest_scores: Mapping[str, float] = {}
+        self.began = self.saved = self.reported = time.monotonic()
+        self.before = 0.0  # seconds of earlier processes
+        self.start = 0
+
+    def resume(self) -> None:
+        """Continue from the latest state, if there is one."""
+        state = self.run.load_state()
+        if state is not None:
+            arrays, self.progress = state
+            self.trainer.restore(arrays, self.progress.done)
+        self.run.forget_after(self.progress.done)
+        self.before, self.start = self.progress.seconds, self.progress.done
+
+    def train(self, watch: Watcher) -> Finished:
+        """Update until the end, or until somebody presses Ctrl-C; then what there is is saved."""
+        self.began = time.monotonic()
+        with closing(EventWriter(self.run.path / "events")) as events, Interrupts() as interrupts:
+            while self.trainer.done < self.trainer.updates and not self._is_perfect():
+                self.means.add(self.trainer.update())
+                self._after_update(watch, events)
+                if interrupts.asked:
+                    self._save()
+                    raise KeyboardInterrupt
+        self._save()
+        self.run.save_weights(LAST, self.trainer, self._meta(self._latest_scores))
+        return Finished(self.progress, self.trainer.done < self.trainer.updates)
+
+    def _after_update(self, watch: Watcher, events: EventWriter) -> None:
+        done, now = self.trainer.done, time.monotonic()
+        self.progress = replace(self.progress, done=done, seconds=self._seconds(now))
+        due = done % self.recipe.validation.every == 0 or done == self.trainer.updates
+        scores = self._validate() if due else None
+        if scores or now - self.reported > REPORT_EVERY:
+            self._report(watch, events, scores)
+        if due or now - self.saved > SAVE_EVERY:
+            self._save()
+
+    def _seconds(self, now: float) -> float:
+        return self.before + now - self.began
+
+    def _validate(self) -> Scores:
+        scores = self.validator.scores(self.trainer.best_policy())
+        self._latest_scores = scores.metrics
+        perfect = self.progress.perfect + 1 if scores.success == 1.0 else 0
+        self.progress = replace(self.progress, perfect=perfect)
+        if not self.progress.best or scores.order > tuple(self.progress.best):
+            done = self.trainer.done
+            self.progress = replace(self.progress, best=scores.order, best_at=done)
+            self.run.save_best(self.trainer, self._meta(scores.metrics))
+        return scores
+
+    def _is_perfect(self) -> bool:
+        """Nothing is left to gain: right on every graph, in episodes that cannot be shorter."""
+        fixed = self.problem.terminate is None and self.problem.correct is not None
+        wanted = self.recipe.validation.stop_when_perfect
+        return wanted and fixed and self.progress.perfect >= PERFECT
+
+    def _meta(self, scores: Mapping[str, float]) -> Meta:
+        config = self.config
+        return make_meta(
+            self.problem, config.recipe, config.seed, self.trainer.done, scores, provenance()
+        )
+
+    def _report(self, watch: Watcher, events: EventWriter, scores: Scores | None) -> None:
+        now, done = time.monotonic(), self.trainer.done
+        means = self.means.take()
+        entry = {"update": done, "seconds": self._seconds(now), **means}
+        entry |= {
+            f"valid_{name}": value for name, value in (scores.metrics if scores else {}).items()
+        }
+        self.run.append_metrics(entry)
+        events.add(entry)
+        self.reported = now
+        spent = now - self.began
+        left = spent / max(done - self.start, 1) * (self.trainer.updates - done)
+        watch(Report(done, self.trainer.updates, spent, left, means, scores, self.progress.best))
+
+    def _save(self) -> None:
+        self.run.save_state(self.trainer, self.progress)
+        self.saved = time.monotonic()

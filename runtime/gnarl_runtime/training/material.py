@@ -1,0 +1,103 @@
+"""A problem and a recipe in, what imitation plays on out: kernels, instances, which come when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gnarl_dsl.model import Problem
+from gnarl_runtime.engine import Compiled, Engine, compile_for
+from gnarl_runtime.pool_sampler import uniform_below
+from gnarl_runtime.pools import Pool, draw_pool, pool_of
+from gnarl_runtime.training.boundary import Boundary, boundary_states, play_picks
+from gnarl_runtime.training.environment_arrays import copy_episodes
+from gnarl_runtime.training.recipe import Recipe
+
+Progress = Callable[[int, int], None]
+Index = NDArray[np.int64]
+_FINE = 1 << 20  # steps in which a share is told apart
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Kernels with an expert, and the instances to play on: ordinary ones, then boundary ones."""
+
+    compiled: Compiled
+    pool: Pool
+    starts: Engine | None = None  # slot k stands at the boundary of boundary instance k
+    share: float = 0.0  # of episodes on boundary instances; half of these start there
+
+    def start(self, engine: Engine, seed: int, slots: Index) -> None:
+        """Start the next episodes in some slots of an engine over this pool."""
+        if self.starts is None or not len(slots):
+            engine.reset(slots)
+            return
+        keys = engine.environments[slots], engine.episodes[slots]
+        ordinary = len(self.pool) - self.starts.slots
+        number = uniform_below(ordinary, seed, "pool", *keys)
+        moved = _happens(self.share, seed, "boundary", *keys)
+        which = uniform_below(self.starts.slots, seed, "boundary instance", *keys)
+        engine.episodes[slots] += 1
+        engine.load(slots, np.where(moved, ordinary + which, number))
+        there = moved & _happens(0.5, seed, "start there", *keys)
+        copy_episodes(self.starts, which[there], engine, slots[there])
+
+
+def _happens(share: float, seed: int, purpose: str, *keys: ArrayLike) -> NDArray[np.bool_]:
+    return np.asarray(uniform_below(_FINE, seed, purpose, *keys) < share * _FINE)
+
+
+def draw_material(
+    problem: Problem,
+    recipe: Recipe,
+    seed: int,
+    pool: Pool | None = None,
+    progress: Progress | None = None,
+) -> Material:
+    """What the recipe asks for; `pool` replaces the instances that it would draw."""
+    expert = recipe.bc.expert or problem.experts[0].name
+    compiled = compile_for(problem, _reward(problem, recipe), (expert,))
+    data = recipe.data
+    pool = pool or draw_pool(
+        problem,
+        count=data.pool,
+        nodes=data.nodes,
+        seed=seed,
+        instances=data.instances,
+        oracles=compiled.oracles,
+        artifact=compiled.artifact,
+        progress=progress,
+    )
+    if not data.boundary:
+        return Material(compiled, pool)
+    boundary = boundary_states(
+        problem,
+        expert=expert,
+        count=data.boundary_pool,
+        margin=data.boundary_margin,
+        seed=seed,
+        nodes=data.nodes,
+        instances=data.instances,
+        oracles=compiled.oracles,
+        progress=progress,
+    )
+    both = pool_of(problem, [*pool.instances(), *boundary.pool.instances()], compiled.oracles)
+    return Material(compiled, both, _at_the_boundary(compiled, both, boundary), data.boundary)
+
+
+def _at_the_boundary(compiled: Compiled, pool: Pool, boundary: Boundary) -> Engine:
+    """An engine whose episodes stand where the expert's comparison is close."""
+    engine = Engine(compiled, pool, len(boundary))
+    engine.load(engine.environments, len(pool) - len(boundary) + engine.environments)
+    play_picks(engine, engine.environments, boundary.picks)
+    return engine
+
+
+def _reward(problem: Problem, recipe: Recipe) -> str | None:
+    """What PPO will learn from afterwards, else whatever is quick to compute."""
+    if recipe.trainer == "bc+ppo":
+        return recipe.ppo.reward
+    return next((reward.name for reward in problem.rewards if reward.kind != "potential"), None)

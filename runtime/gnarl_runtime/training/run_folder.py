@@ -1,0 +1,189 @@
+"""A training run on disk: what was asked, what happened, and all that is needed to go on.
+
+config.json          recipe as resolved, seed, spec, number of updates
+spec/                the spec and what it extends
+metrics.jsonl        one line per report
+events/              the same for TensorBoard
+curves.png           the same as a picture
+best.safetensors     the weights that did best on the validation graphs
+last.safetensors     the latest ones
+state.safetensors    everything needed to continue exactly
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gnarl_compiler.files import write_whole
+from gnarl_dsl.model import Problem
+from gnarl_runtime.spec_texts import SpecText, SpecTextError, params_of, problem_from, texts_of
+from gnarl_runtime.training.checkpoint import (
+    BEST,
+    CheckpointError,
+    Meta,
+    read_arrays,
+    save_checkpoint,
+    write_arrays,
+)
+from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.training.trainer import Arrays, Trainer
+
+CONFIG, METRICS, STATE, LAST = (
+    "config.json",
+    "metrics.jsonl",
+    "state.safetensors",
+    "last.safetensors",
+)
+
+
+class RunError(ValueError):
+    """A folder that cannot be a run, or cannot be continued."""
+
+
+class Config(BaseModel):
+    """What was asked for, with everything resolved."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: int = 1
+    spec: tuple[SpecText, ...]
+    params: dict[str, str]
+    problem_hash: str
+    recipe_name: str
+    recipe: Recipe
+    seed: int
+    threads: int
+    device: str
+    minutes: float | None  # what the number of updates was made from
+    provenance: dict[str, Any]
+
+    def problem(self) -> Problem:
+        try:
+            return problem_from(self.spec, self.params)
+        except SpecTextError as error:
+            raise RunError(f"{CONFIG}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: what the loop itself has to remember."""
+
+    done: int = 0
+    best: tuple[float, ...] = ()  # how the best weights did; empty before the first validation
+    best_at: int = 0
+    seconds: float = 0.0  # of training so far
+    perfect: int = 0  # validations without a mistake in a row
+
+
+class RunFolder:
+    """Reads and writes one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, config: Config) -> RunFolder:
+        """A new folder; one that holds anything is left alone."""
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise RunError(f"{path} is there already; use --resume {path}, or another --out")
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "spec").mkdir(exist_ok=True)
+        for text in config.spec:
+            name = PurePath(text.name.replace("\\", "/")).name or "spec.gnarl"
+            write_whole(path / "spec" / name, text.text.encode(), durable=False)
+        write_whole(path / CONFIG, config.model_dump_json(indent=2).encode())
+        return cls(path)
+
+    def config(self) -> Config:
+        file = self.path / CONFIG
+        if not file.is_file():
+            raise RunError(f"{self.path} is no run folder: it has no {CONFIG}")
+        try:
+            return Config.model_validate_json(file.read_bytes())
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise RunError(f"{file} is damaged at {where or 'its start'}: {first['msg']}") from None
+
+    # Weights
+
+    def save_weights(self, name: str, trainer: Trainer, meta: Meta) -> None:
+        save_checkpoint(self.path / name, trainer.best_policy(), meta)
+
+    def save_best(self, trainer: Trainer, meta: Meta) -> None:
+        self.save_weights(BEST, trainer, meta)
+
+    # What it takes to continue
+
+    def save_state(self, trainer: Trainer, progress: Progress) -> None:
+        """One file, so that there is never half of a state."""
+        write_arrays(self.path / STATE, trainer.arrays(), json.dumps(vars(progress)))
+
+    def load_state(self) -> tuple[Arrays, Progress] | None:
+        """The latest state, or None if none was saved."""
+        if not (self.path / STATE).is_file():
+            return None
+        try:
+            arrays, text = read_arrays(self.path / STATE)
+            known = json.loads(text)
+            return arrays, Progress(**{**known, "best": tuple(known["best"])})
+        except (CheckpointError, json.JSONDecodeError, KeyError, TypeError) as error:
+            raise RunError(f"cannot continue: {self.path / STATE}: {error}") from None
+
+    # Metrics
+
+    def append_metrics(self, entry: Mapping[str, float]) -> None:
+        with (self.path / METRICS).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({name: _plain(value) for name, value in entry.items()}) + "\n")
+
+    def metrics(self) -> list[dict[str, float]]:
+        """All entries; a last line that was cut off does not count."""
+        file = self.path / METRICS
+        entries = []
+        for line in file.read_text("utf-8").splitlines() if file.is_file() else []:
+            try:
+                entries.append(json.loads(line))
+            except json.JSONDecodeError:
+                break
+        return entries
+
+    def forget_after(self, done: int) -> None:
+        """Drop the entries that will be written again."""
+        kept = [json.dumps(entry) for entry in self.metrics() if entry.get("update", 0) <= done]
+        write_whole(
+            self.path / METRICS, "".join(f"{line}\n" for line in kept).encode(), durable=False
+        )
+
+
+def _plain(value: float) -> float:
+    return int(value) if float(value).is_integer() else round(float(value), 8)
+
+
+def make_config(
+    problem: Problem,
+    recipe: Recipe,
+    recipe_name: str,
+    seed: int,
+    threads: int,
+    device: str,
+    minutes: float | None,
+    provenance: Mapping[str, Any],
+) -> Config:
+    return Config(
+        spec=texts_of(problem),
+        params=params_of(problem),
+        problem_hash=problem.hash,
+        recipe_name=recipe_name,
+        recipe=recipe,
+        seed=seed,
+        threads=threads,
+        device=device,
+        minutes=minutes,
+        provenance=dict(provenance),
+    )

@@ -1,0 +1,131 @@
+"""A request in, training from start to end with a display out: what `gnarl-train` runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from gnarl_compiler.console import FAILED, INTERRUPTED, OK, Failure, UsageError
+from gnarl_dsl.model import Problem
+from gnarl_runtime.instance_checks import InstanceError
+from gnarl_runtime.policy import prepare_torch
+from gnarl_runtime.provenance import provenance
+from gnarl_runtime.training.curves import draw_curves
+from gnarl_runtime.training.display import Display, clock
+from gnarl_runtime.training.loop import Finished, Loop
+from gnarl_runtime.training.making import make_trainer
+from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config
+from gnarl_runtime.training.validate import make_validator
+
+CALIBRATION = 4.0  # seconds of updates from which the time of one is known
+_SECTIONS = {"bc": "bc", "ppo": "ppo", "bc+ppo": "ppo"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be trained."""
+
+    problem: Problem
+    recipe: Recipe
+    recipe_name: str
+    seed: int = 0
+    threads: int = 1
+    device: str = "cpu"
+
+
+def start(request: Request, out: Path, minutes: float | None = None) -> int:
+    """A new run."""
+    _prepare(request.device, request.threads)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} is there already; use --resume {out}, or another --out")
+    with Display() as display:
+        if minutes is not None:
+            display.stage("measuring the time of an update …")
+            request = replace(request, recipe=_fitted(request, minutes))
+        config = make_config(
+            request.problem,
+            request.recipe,
+            request.recipe_name,
+            request.seed,
+            request.threads,
+            request.device,
+            minutes,
+            provenance(),
+        )
+        run = RunFolder.create(out, config)
+        return _run(run, config, request.problem, display)
+
+
+def resume(path: Path) -> int:
+    """Go on with a run."""
+    run = RunFolder(path)
+    try:
+        config = run.config()
+        problem = config.problem()
+    except RunError as error:
+        raise UsageError(str(error)) from None
+    _prepare(config.device, config.threads)
+    with Display() as display:
+        return _run(run, config, problem, display)
+
+
+def _prepare(device: str, threads: int) -> None:
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise UsageError(f"--device {device} cannot be used: {first}") from None
+    prepare_torch(threads)
+
+
+def _run(run: RunFolder, config: Config, problem: Problem, display: Display) -> int:
+    display.stage("compiling, drawing instances …")
+    try:
+        trainer = make_trainer(problem, config.recipe, config.seed)
+        validator = make_validator(problem, config.recipe, config.seed)
+    except (InstanceError, LookupError) as error:
+        raise Failure(str(error)) from None
+    trainer.policy.to(config.device)
+    trainer.best_policy().to(config.device)
+    loop = Loop(trainer, run, config, problem, validator)
+    try:
+        loop.resume()
+    except (RunError, ValueError) as error:
+        raise Failure(str(error)) from None
+    try:
+        finished = loop.train(display.watch)
+    except KeyboardInterrupt:
+        print(f"\nstopped; go on with: gnarl-train --resume {run.path}", file=sys.stderr)
+        return INTERRUPTED
+    draw_curves(run.metrics(), run.path / "curves.png", f"{problem.name}, seed {config.seed}")
+    _say_end(run, finished)
+    return OK if finished.progress.best else FAILED
+
+
+def _say_end(run: RunFolder, finished: Finished) -> None:
+    progress = finished.progress
+    success, reward = progress.best[:2] if progress.best else (0.0, 0.0)
+    early = ", stopped early: nothing left to gain" if finished.stopped_early else ""
+    print(f"{progress.done:,} updates in {clock(progress.seconds)}{early}")
+    print(f"best at update {progress.best_at:,}: success {100 * success:.1f}%, reward {reward:.4g}")
+    print(f"run folder: {run.path}")
+
+
+def _fitted(request: Request, minutes: float) -> Recipe:
+    """The recipe with as many updates as fit: measured once on a trainer that is thrown away."""
+    trainer = make_trainer(request.problem, request.recipe, request.seed)
+    trainer.update()
+    began, count = time.monotonic(), 0
+    while time.monotonic() - began < CALIBRATION or count < 2:
+        trainer.update()
+        count += 1
+    each = (time.monotonic() - began) / count
+    updates = max(1, int(60 * minutes / each))
+    section = _SECTIONS[request.recipe.trainer]
+    changed = getattr(request.recipe, section).model_copy(update={"updates": updates})
+    return request.recipe.model_copy(update={section: changed})

@@ -1,0 +1,65 @@
+"""Weights in, how they do on held-out graphs out: what decides which weights are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnarl_dsl.model import Problem
+from gnarl_runtime.engine import Compiled, compile_for
+from gnarl_runtime.evaluation.rollout import play
+from gnarl_runtime.policy import Policy
+from gnarl_runtime.pools import Pool, draw_pool
+from gnarl_runtime.training.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Means over the validation graphs."""
+
+    success: float
+    reward: float
+    steps: float
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """The paper's order: success, then reward, then shorter episodes."""
+        return self.success, self.reward, -self.steps
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        return {"success": self.success, "reward": self.reward, "steps": self.steps}
+
+
+@dataclass(frozen=True, eq=False)
+class Validator:
+    """Plays the same graphs every time."""
+
+    compiled: Compiled
+    pool: Pool
+
+    def scores(self, policy: Policy) -> Scores:
+        was_training = policy.training
+        outcomes = play(policy.eval(), self.compiled, self.pool)
+        policy.train(was_training)
+        return Scores(
+            success=float(np.mean(outcomes.success)),
+            reward=float(np.mean(outcomes.reward)),
+            steps=float(np.mean(outcomes.steps)),
+        )
+
+
+def make_validator(problem: Problem, recipe: Recipe, seed: int) -> Validator:
+    """The graphs of the `valid` split, the same for every run with that seed."""
+    compiled = compile_for(problem, recipe.ppo.reward)
+    pool = draw_pool(
+        problem,
+        count=recipe.validation.graphs,
+        nodes=recipe.validation.nodes,
+        seed=seed,
+        split="valid",
+        instances=recipe.data.instances,
+        oracles=compiled.oracles,
+    )
+    return Validator(compiled, pool)

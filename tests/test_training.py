@@ -1,0 +1,350 @@
+"""Training as a user meets it: runs, resuming, checkpoints, recipes, and that it learns."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import SHIPPED, shipped
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnarl_runtime.engine import compile_for
+from gnarl_runtime.evaluation.rollout import play
+from gnarl_runtime.pack import Packed, pack
+from gnarl_runtime.policy import Policy
+from gnarl_runtime.pools import draw_pool
+from gnarl_runtime.training.checkpoint import (
+    CheckpointError,
+    load_checkpoint,
+    make_meta,
+    read_arrays,
+    save_checkpoint,
+    write_arrays,
+)
+from gnarl_runtime.training.cli import main
+from gnarl_runtime.training.imitation import ImitationTrainer
+from gnarl_runtime.training.imitation_loss import imitation_loss
+from gnarl_runtime.training.labels import draw_labelled
+from gnarl_runtime.training.making import make_trainer
+from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.training.recipe_files import (
+    RecipeError,
+    change_recipe,
+    load_recipe,
+    shipped_recipes,
+)
+
+TINY = {
+    "data": {"pool": 24, "nodes": 5},
+    "policy": {"width": 8},
+    "bc": {"updates": 30, "graphs": 8},
+    "ppo": {"updates": 3, "graphs": 8, "steps": 4, "epochs": 2, "minibatch": 16},
+    "validation": {"graphs": 4, "nodes": 5, "every": 5, "stop_when_perfect": False},
+}
+
+
+def tiny(**changes: object) -> Recipe:
+    return Recipe.model_validate({**TINY, **changes})
+
+
+def weights(path: Path) -> dict[str, np.ndarray]:
+    return read_arrays(path)[0]
+
+
+def same(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> bool:
+    return left.keys() == right.keys() and all(np.array_equal(left[k], right[k]) for k in left)
+
+
+# It learns
+
+
+def test_bfs_is_learned_in_a_minute() -> None:
+    problem = shipped("bfs")
+    recipe = load_recipe("bfs")
+    shorter = recipe.model_copy(update={"bc": recipe.bc.model_copy(update={"updates": 250})})
+    trainer = ImitationTrainer(problem, shorter, 0)
+    for _ in range(250):
+        trainer.update()
+    compiled = compile_for(problem)
+    pool = draw_pool(problem, count=50, nodes=16, seed=5, split="test", oracles=compiled.oracles)
+    assert play(trainer.best_policy(), compiled, pool).success.all()
+
+
+# Losses
+
+
+def some_states() -> tuple[Packed, np.ndarray, Policy]:
+    problem = shipped("bfs")
+    trainer = ImitationTrainer(problem, tiny(), 0)
+    engine = trainer.engine
+    labels = engine.expert()
+    labels[2] = 0.0  # an expert without an answer
+    return pack(engine.batch, engine.environments), labels, trainer.policy
+
+
+def test_losses_are_those_of_their_definitions() -> None:
+    packed, labels, policy = some_states()
+    with torch.no_grad():
+        logits = policy(packed).logits.double().numpy()
+    parts = {"set": [], "kl": [], "ce": []}
+    label = np.concatenate(
+        [labels[g, : packed.offsets[g + 1] - packed.offsets[g]] for g in range(8)]
+    )
+    log_chance = np.zeros(len(logits))
+    for g in range(packed.graphs):
+        own = slice(packed.offsets[g], packed.offsets[g + 1])
+        shifted = logits[own] - logits[own].max()
+        log_p = shifted - np.log(np.exp(shifted).sum())
+        log_chance[own] = log_p
+        wanted = label[own] > 0
+        if not wanted.any():
+            continue
+        q = label[own][wanted]
+        parts["set"].append(-np.log(np.exp(log_p[wanted]).sum()))
+        parts["kl"].append((q * (np.log(q) - log_p[wanted])).sum())
+        parts["ce"].append(-(q * log_p[wanted]).sum())
+    for kind, expected in parts.items():
+        loss, labelled = imitation_loss(
+            kind, torch.from_numpy(log_chance), torch.from_numpy(label), packed
+        )
+        assert labelled == 7
+        assert float(loss) == pytest.approx(np.mean(expected), rel=1e-6)
+
+
+@given(st.integers(0, 10**6))
+def test_drawn_picks_are_the_experts_and_else_legal(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    legal = rng.random((6, 5)) < 0.6
+    legal[:, 0] |= ~legal.any(axis=1)
+    chosen = legal & (rng.random((6, 5)) < 0.5)
+    labels = chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
+    picks = draw_labelled(labels, legal, rng.random(6))
+    for row, pick in enumerate(picks):
+        assert (chosen if chosen[row].any() else legal)[row, pick]
+
+
+def test_drawn_picks_are_uniform() -> None:
+    labels = np.tile([0.0, 0.5, 0.0, 0.5], (4000, 1))
+    legal = np.ones(labels.shape, np.bool_)
+    picks = draw_labelled(labels, legal, (np.arange(4000) + 0.5) / 4000)
+    assert np.bincount(picks, minlength=4).tolist() == [0, 2000, 0, 2000]
+
+
+# Continuing
+
+
+@pytest.mark.parametrize("trainer", ["bc", "ppo", "bc+ppo"])
+def test_a_restored_trainer_goes_on_as_if_nothing_had_happened(trainer: str) -> None:
+    problem = shipped("mvc")
+    recipe = tiny(trainer=trainer, bc={**TINY["bc"], "updates": 2})
+    whole = make_trainer(problem, recipe, 3)
+    for _ in range(whole.updates):
+        whole.update()
+    for cut in range(1, whole.updates):
+        first = make_trainer(problem, recipe, 3)
+        for _ in range(cut):
+            first.update()
+        second = make_trainer(problem, recipe, 3)
+        second.restore(first.arrays(), first.done)
+        while second.done < second.updates:
+            second.update()
+        assert same(second.arrays(), whole.arrays()), f"cut after {cut}"
+
+
+def command(out: Path, *more: str) -> list[str]:
+    flat = ["bc.updates=60", "bc.graphs=8", "data.pool=24", "data.nodes=5", "policy.width=8"]
+    flat += ["validation.every=5", "validation.graphs=4", "stop_when_perfect=false"]
+    sets = [part for entry in flat for part in ("--set", entry)]
+    module = [sys.executable, "-m", "gnarl_runtime.training.cli"]
+    return [*module, "--spec", "bfs", "--out", str(out), *sets, *more]
+
+
+def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert main(command(whole)[3:]) == 0
+    process = subprocess.Popen(command(killed), stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 100
+    while not (killed / "state.safetensors").is_file() and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert (killed / "state.safetensors").is_file()
+    assert main(["--resume", str(killed)]) == 0
+    for name in ("last.safetensors", "best.safetensors"):
+        assert same(weights(killed / name), weights(whole / name))
+    seen = [entry["update"] for entry in map(json.loads, (killed / "metrics.jsonl").open())]
+    assert seen == sorted(set(seen))
+
+
+def test_ctrl_c_stops_and_says_how_to_go_on(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    process = subprocess.Popen(
+        command(out, "--set", "bc.updates=100000"), stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 100
+    while not (out / "state.safetensors").is_file() and time.monotonic() < until:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"gnarl-train --resume {out}" in said
+    assert "Traceback" not in said
+
+
+# Checkpoints
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    problem, recipe = shipped("tsp_insertion"), tiny()
+    path = tmp_path / "own.safetensors"
+    policy = Policy(problem, recipe.policy)
+    save_checkpoint(path, policy, make_meta(problem, recipe, 0, 0, {}, {}))
+    return path
+
+
+def test_a_checkpoint_brings_its_spec(checkpoint: Path) -> None:
+    loaded = load_checkpoint(checkpoint)
+    assert loaded.problem.hash == shipped("tsp_insertion").hash
+    assert same({k: v.numpy() for k, v in loaded.policy.state_dict().items()}, weights(checkpoint))
+
+
+def test_damaged_and_foreign_files_are_refused(checkpoint: Path, tmp_path: Path) -> None:
+    whole = checkpoint.read_bytes()
+    arrays, text = read_arrays(checkpoint)
+    broken = tmp_path / "broken.safetensors"
+    cases: list[tuple[bytes | None, str]] = [
+        (whole[: len(whole) // 2], "damaged or no checkpoint"),
+        (b"", "damaged or no checkpoint"),
+        (b"\x80\x04pickled", "damaged or no checkpoint"),
+        (
+            whole.replace(b'"version', b'"Version', 1).replace(b'\\"version', b'\\"Version'),
+            "version",
+        ),
+    ]
+    for content, what in cases:
+        broken.write_bytes(content or b"")
+        with pytest.raises(CheckpointError, match=what):
+            load_checkpoint(broken)
+    name = next(iter(arrays))
+    write_arrays(broken, {**arrays, name: arrays[name][..., :1].copy()}, text)
+    with pytest.raises(CheckpointError, match="another policy"):
+        load_checkpoint(broken)
+    told = json.loads(text)
+    told["spec"][0]["text"] = "gnarl 1\nproblem x\n"
+    write_arrays(broken, arrays, json.dumps(told))
+    with pytest.raises(CheckpointError, match="mistakes"):
+        load_checkpoint(broken)
+    with pytest.raises(CheckpointError, match="there is no file"):
+        load_checkpoint(tmp_path / "nothing.safetensors")
+
+
+@given(st.integers(0, 10**9), st.integers(1, 255))
+def test_no_damage_gets_through_as_anything_but_an_error(where: int, change: int) -> None:
+    """One byte of the header changed: it loads to the same weights, or is refused by name."""
+    content = bytearray(_small_checkpoint())
+    size = 8 + int.from_bytes(content[:8], "little")
+    content[where % size] ^= change
+    path = Path(_scratch()) / "damaged.safetensors"
+    path.write_bytes(content)
+    with suppress(CheckpointError):
+        load_checkpoint(path)
+
+
+def _scratch() -> str:
+    import tempfile
+
+    return tempfile.mkdtemp()
+
+
+_KEPT: list[bytes] = []
+
+
+def _small_checkpoint() -> bytes:
+    if not _KEPT:
+        problem, recipe = shipped("bfs"), tiny()
+        path = Path(_scratch()) / "small.safetensors"
+        meta = make_meta(problem, recipe, 0, 0, {}, {})
+        save_checkpoint(path, Policy(problem, recipe.policy), meta)
+        _KEPT.append(path.read_bytes())
+    return _KEPT[0]
+
+
+# Recipes and mistakes on the command line
+
+
+@pytest.mark.parametrize("name", shipped_recipes())
+def test_shipped_recipes_are_for_shipped_specs(name: str) -> None:
+    recipe = load_recipe(name)
+    assert recipe.doc
+    stems = [path.stem for path in SHIPPED]
+    assert any(name == stem or name.startswith(f"{stem}_") for stem in stems)
+
+
+def test_changes_find_their_key() -> None:
+    recipe = change_recipe(Recipe(), ["lr=1e-3", "rounds=3", "data.nodes=[4, 9]", "loss=kl"])
+    assert recipe.bc.lr == 1e-3
+    assert recipe.policy.rounds == 3
+    assert recipe.data.nodes == (4, 9)
+    assert recipe.bc.loss == "kl"
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("learning=1", "a recipe has no key learning"),
+        ("raunds=3", r"did you mean policy\.rounds\?"),
+        ("lr=-1", r"bc\.lr: .*greater than 0"),
+        ("lr", "expected KEY=VALUE"),
+        ("loss=huber", r"bc\.loss"),
+        ("aggregation=mean", "aggregation"),
+    ],
+)
+def test_wrong_changes_are_explained(change: str, what: str) -> None:
+    with pytest.raises(RecipeError, match=what):
+        change_recipe(Recipe(), [change])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ([], "expected --spec SPEC, or --resume RUN"),
+        (["--spec", "bsf"], "Did you mean bfs?"),
+        (["--spec", "bfs", "--recipe", "bsf"], "did you mean bfs?"),
+        (["--spec", "bfs", "--minutes", "-1"], "--minutes -1"),
+        (["--spec", "bfs", "--set", "expert=deepest"], "it has: shallowest"),
+        (["--spec", "mst_prim", "--set", "trainer=ppo"], "no reward or objective"),
+        (["--resume", "nowhere"], "nowhere is no run folder"),
+        (["--resume", "x", "--seed", "3"], "--seed cannot change a run"),
+        (["--spec", "bfs", "--device", "tpu"], "--device tpu cannot be used"),
+    ],
+)
+def test_mistakes_are_explained(
+    arguments: list[str], what: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    here = os.getcwd()
+    os.chdir(tmp_path)
+    try:
+        assert main(arguments) == 2
+    finally:
+        os.chdir(here)
+    assert what in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_in_use_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    assert main(["--spec", "bfs", "--out", str(tmp_path)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
