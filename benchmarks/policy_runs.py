@@ -23,9 +23,9 @@ from gnarl_runtime.draws import Source
 from gnarl_runtime.graphs import Graphs, to_graphs
 from gnarl_runtime.layout import layout_of
 from gnarl_runtime.pack import pack
-from gnarl_runtime.play import cheapest_reward
 from gnarl_runtime.policy import Policy, PolicyConfig, argmax, prepare_torch
 from gnarl_runtime.policy_config import Aggregation
+from gnarl_runtime.rewards import cheapest_reward
 
 if TYPE_CHECKING:
     from benchmarks.policy import Case

@@ -28,11 +28,12 @@ BEGIN, END = "<!-- mutation table: begin -->", "<!-- mutation table: end -->"
 def main() -> int:
     args = parse_arguments()
     specs = [args.spec] if args.spec else list(SHIPPED)
-    mutants = chosen([m for spec in specs for m in all_mutants(spec)], args.count, args.seed)
+    everything = [mutant for spec in specs for mutant in all_mutants(spec)]
+    mutants = chosen(everything, args.count, args.seed)
     require_clean(specs)
     began = time.monotonic()
     verdicts = list(judged(mutants, args.jobs, args.lints))
-    text = "\n".join(report(verdicts, time.monotonic() - began, args))
+    text = "\n".join(report(verdicts, len(everything), time.monotonic() - began, args))
     print(text)
     if args.write:
         put_between(args.write, text)
@@ -79,11 +80,14 @@ def judged(mutants: Sequence[Mutant], jobs: int, lints: bool) -> Iterator[Verdic
             yield verdict
 
 
-def report(verdicts: Sequence[Verdict], wall: float, args: argparse.Namespace) -> Iterator[str]:
+def report(
+    verdicts: Sequence[Verdict], possible: int, wall: float, args: argparse.Namespace
+) -> Iterator[str]:
     spent = sorted(verdict.seconds for verdict in verdicts)
     changed = sum(verdict.outcome != "same" for verdict in verdicts)
     yield (
-        f"{len(verdicts)} mutants, {changed} of which change behaviour; "
+        f"{len(verdicts)} of {possible} mutants (seed {args.seed}), "
+        f"{changed} of which change behaviour; "
         f"**{100 * score(verdicts):.1f} %** of those are killed."
     )
     yield ""

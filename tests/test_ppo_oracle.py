@@ -86,9 +86,8 @@ def our_loss(case: Case, recipe: Reinforcement) -> tuple[float, list[torch.Tenso
     actor, critic = (weight.clone().requires_grad_() for weight in (case.actor, case.critic))
     packed = case.packed()
     logits = (case.x @ actor)[torch.from_numpy(case.there)]
-    output = Output(
-        logits.masked_fill(~torch.from_numpy(packed.legal), -torch.inf), case.x @ critic
-    )
+    illegal = ~torch.from_numpy(packed.legal)
+    output = Output(logits.masked_fill(illegal, -torch.inf), case.x @ critic, pooled=case.x)
     picks = torch.from_numpy(packed.offsets[:-1] + case.actions)
     samples = Samples(packed, picks, case.old_log_chances(), case.advantages, case.returns)
     total = ppo_loss(output, samples, recipe).total

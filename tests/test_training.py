@@ -237,7 +237,7 @@ def test_damaged_and_foreign_files_are_refused(checkpoint: Path, tmp_path: Path)
         broken.write_bytes(content or b"")
         with pytest.raises(CheckpointError, match=what):
             load_checkpoint(broken)
-    name = next(iter(arrays))
+    name = next(name for name, values in arrays.items() if values.ndim == 2)
     write_arrays(broken, {**arrays, name: arrays[name][..., :1].copy()}, text)
     with pytest.raises(CheckpointError, match="another policy"):
         load_checkpoint(broken)

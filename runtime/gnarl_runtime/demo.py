@@ -5,20 +5,20 @@ comes out. Run `python -m gnarl_runtime.demo --help`.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gnarl_dsl.model import Problem
-    from gnarl_runtime.imitation import Recipe, Report
-    from gnarl_runtime.play import Played
+    from gnarl_runtime.evaluation.outcomes import Outcomes
     from gnarl_runtime.policy import Policy
+    from gnarl_runtime.training.recipe import Recipe
 
 SPEC = "bfs"
+NODES = 64
+UPDATES = 250
 LARGEST_SEED = 2**32 - 1
 LINE = 100
 
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; 0 if it ran, 1 if it could not, 130 if it was interrupted."""
     options = _parser().parse_args(arguments)
     try:
-        return _run(options.seed, options.graphs, options.quick)
+        return _run(options.seed, options.graphs, options.updates)
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
         return 130
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         "--graphs", type=_whole(1, 300), default=20, help="how many 64-node graphs to solve (20)"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="train a third as long; some graphs may fail"
+        "--updates", type=_whole(1, 10_000), default=UPDATES, help=f"of training ({UPDATES})"
     )
     return parser
 
@@ -89,83 +89,64 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
-def _run(seed: int, graphs: int, quick: bool) -> int:
+def _run(seed: int, graphs: int, updates: int) -> int:
     began = time.monotonic()
-    # Threads that wait by spinning stall for seconds at a time when other programs are busy.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     print(f"GNARL: from the spec `{SPEC}` to a policy. Loading…", flush=True)
-    from gnarl_runtime.imitation import Recipe
+    import gnarl_dsl as gnarl
     from gnarl_runtime.policy import prepare_torch
+    from gnarl_runtime.training.recipe_files import change_recipe, load_recipe
 
-    prepare_torch(os.cpu_count() or 1)
-    problem = _problem()
-    if problem is None:
-        return 1
-    recipe = Recipe()
-    recipe = replace(recipe, updates=recipe.updates // 3) if quick else recipe
+    prepare_torch(1)
+    problem = gnarl.load(SPEC)
+    recipe = change_recipe(load_recipe(SPEC), [f"bc.updates={updates}"])
     policy = _train(problem, recipe, seed)
     _show(problem, _solve(problem, policy, graphs, seed))
     print(f"{time.monotonic() - began:.0f} s in all", flush=True)
     return 0
 
 
-def _problem() -> Problem | None:
-    """The shipped spec, or None after saying what is wrong with it."""
-    import gnarl_dsl as gnarl
-    from gnarl_dsl.specs import find_spec
-
-    path = find_spec(SPEC)
-    if path is None:
-        print(f"the spec `{SPEC}` is missing: reinstall GNARL", file=sys.stderr)
-        return None
-    try:
-        return gnarl.load(path)
-    except gnarl.SpecError as error:
-        print(error, file=sys.stderr)
-        return None
-
-
 def _train(problem: Problem, recipe: Recipe, seed: int) -> Policy:
-    from gnarl_runtime.draws import Source
-    from gnarl_runtime.imitation import imitate
+    from gnarl_runtime.training.making import make_trainer
 
-    expert = problem.experts[0].name
-    print(f"Training on {Source(problem, 'train').label()} by imitating `{expert}`", flush=True)
-    ticker = Ticker(recipe.updates)
-
-    def progress(report: Report) -> None:
-        text = f"{report.states} states labelled, divergence from the expert {report.loss:.4f}"
-        ticker.tell(report.update, text)
-
-    return imitate(problem, recipe, seed, progress)
-
-
-def _solve(problem: Problem, policy: Policy, graphs: int, seed: int) -> list[Played]:
-    from gnarl_runtime.draws import Source
-    from gnarl_runtime.play import play_best
-
-    source = Source(problem, "test")
-    print(f"Solving {graphs} fresh graphs from {source.label()}", flush=True)
-    instances = [source.draw(seed, number) for number in range(graphs)]
-    steps = len(problem.phases) * (source.largest() - 1)  # the horizon of this spec: n - 1 rounds
-    ticker = Ticker(steps)
-    return play_best(problem, policy, instances, lambda step: ticker.tell(step, f"pick {step}"))
+    sizes = "graphs of 4 to 16 nodes"
+    print(f"Compiling, then training on {sizes} by imitating `{problem.experts[0].name}`")
+    print("  (the first time, compiling takes some 15 s)", flush=True)
+    trainer = make_trainer(problem, recipe, seed)
+    ticker, states = Ticker(trainer.updates), 0.0
+    while trainer.done < trainer.updates:
+        metrics = trainer.update()
+        states += metrics["states"]
+        text = f"{states:,.0f} states labelled, divergence from the expert {metrics['loss']:.4f}"
+        ticker.tell(trainer.done, text)
+    return trainer.best_policy()
 
 
-def _show(problem: Problem, played: list[Played]) -> None:
-    nodes = played[0].state.n
-    solved = sum(episode.correct for episode in played)
-    print(f"{nodes}-node graphs solved: {solved} of {len(played)}")
-    print(_picks(problem, played[0]))
+def _solve(problem: Problem, policy: Policy, graphs: int, seed: int) -> Outcomes:
+    from gnarl_runtime.engine import compile_for
+    from gnarl_runtime.evaluation.rollout import Keep, play
+    from gnarl_runtime.pools import draw_pool
+
+    print(f"Solving {graphs} fresh graphs of {NODES} nodes", flush=True)
+    compiled = compile_for(problem)
+    pool = draw_pool(
+        problem, count=graphs, nodes=NODES, seed=seed, split="test", oracles=compiled.oracles
+    )
+    return play(policy, compiled, pool, keep=Keep(picks=True))
 
 
-def _picks(problem: Problem, episode: Played) -> str:
+def _show(problem: Problem, outcomes: Outcomes) -> None:
+    print(f"{NODES}-node graphs solved: {int(outcomes.success.sum())} of {len(outcomes)}")
+    assert outcomes.picks is not None
+    print(_rounds(problem, outcomes.picks[0]))
+
+
+def _rounds(problem: Problem, picks: tuple[int, ...]) -> str:
     """The rounds of an episode on one line, as far as they fit."""
     size = len(problem.phases)
-    rounds = [episode.picks[k : k + size] for k in range(0, len(episode.picks), size)]
+    rounds = [picks[k : k + size] for k in range(0, len(picks), size)]
     line = f"Graph 1, {' > '.join(phase.name for phase in problem.phases)}:"
-    for number, picks in enumerate(rounds):
-        word = ">".join(map(str, picks))
+    for number, own in enumerate(rounds):
+        word = ">".join(map(str, own))
         if len(line) + len(word) > LINE - 20:
             return f"{line} … ({len(rounds) - number} more)"
         line = f"{line} {word}"

@@ -40,6 +40,7 @@ class Output:
 
     logits: Tensor  # (nodes,) -inf where a node is illegal
     values: Tensor  # (graphs,)
+    pooled: Tensor  # (graphs, width) what the critic read
 
 
 class Policy(nn.Module):  # type: ignore[misc]
@@ -67,7 +68,8 @@ class Policy(nn.Module):  # type: ignore[misc]
         h = self.processor(self.encoder(graphs), graphs)  # (nodes, width)
         pooled = self.pool(h, graphs)  # (graphs, width)
         scores = self.actor(h, pooled, graphs)
-        return Output(scores.masked_fill(~graphs.legal, -torch.inf), self.critic(pooled))
+        logits = scores.masked_fill(~graphs.legal, -torch.inf)
+        return Output(logits, self.critic(pooled), pooled)
 
     def use_kernel(self, kernel: Kernel) -> None:
         """Choose how messages are computed, instead of what GNARL_KERNEL said."""

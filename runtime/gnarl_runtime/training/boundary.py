@@ -25,6 +25,7 @@ from gnarl_dsl.model import Problem
 from gnarl_runtime.engine import compile_for
 from gnarl_runtime.instance_format import Provenance
 from gnarl_runtime.pools import Pool, Progress, draw_pool, pool_of
+from gnarl_runtime.rewards import cheapest_reward
 from gnarl_runtime.training.boundary_flow import (
     BoundaryError,
     choose_expert,
@@ -144,7 +145,7 @@ def boundary_states(
     verify_margin(margin)
     flow, chosen = flow_of(problem), choose_expert(problem, expert)
     lines = close_lines(flow, chosen)
-    compiled = compile_for(problem, _cheapest_reward(problem), (chosen.name,))
+    compiled = compile_for(problem, cheapest_reward(problem), (chosen.name,))
     own_seed = int(stream(seed, "boundary").integers(2**62))  # not the instances trained on
     drawn = draw_pool(
         problem,
@@ -168,11 +169,6 @@ def verify_margin(margin: tuple[float, float]) -> None:
             f"expected margin=(low, high) with 1e-6 < low <= high, found {margin}: closer than "
             "one part in a million counts as a tie"
         )
-
-
-def _cheapest_reward(problem: Problem) -> str | None:
-    """A reward that is quick to compute, since none is looked at."""
-    return next((reward.name for reward in problem.rewards if reward.kind != "potential"), None)
 
 
 def _search(search: Search, count: int, progress: Progress | None) -> list[Found]:

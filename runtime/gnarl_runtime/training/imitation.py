@@ -21,6 +21,7 @@ from gnarl_runtime.engine import Engine
 from gnarl_runtime.pack import Packed, pack
 from gnarl_runtime.policy import Output, Policy, argmax, log_chances, sample
 from gnarl_runtime.pools import Pool
+from gnarl_runtime.training.critic_lessons import CriticLessons
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
 from gnarl_runtime.training.imitation_loss import imitation_loss
 from gnarl_runtime.training.labels import draw_labelled, label_rows
@@ -60,6 +61,7 @@ class ImitationTrainer:
         self.optimizer = torch.optim.Adam(
             self.policy.parameters(), recipe.bc.lr, betas=(0.9, recipe.bc.beta2), fused=True
         )
+        self.critic = CriticLessons(self.engine.slots, recipe.policy.width)
         self._start_episodes()
 
     def _start_episodes(self) -> None:
@@ -86,7 +88,8 @@ class ImitationTrainer:
         loss, labelled = imitation_loss(
             self.recipe.loss, log_chances(output, packed), label, packed
         )
-        self._learn(loss)
+        lesson = self.critic.loss(self.policy, output) if self.recipe.critic else 0.0
+        self._learn(loss + self.recipe.critic * lesson)
         self._average()
         agreed = self._move(output, packed)
         self.done += 1
@@ -126,6 +129,7 @@ class ImitationTrainer:
         picks = np.where(led, draw_labelled(self.labels, engine.batch.legal, lead), picks)
         agreed = self.labels[engine.environments, best] > 0
         engine.step(picks)
+        self.critic.note(output, engine)
         self._restart(engine.finished())
         return float(agreed.mean())
 
@@ -144,6 +148,7 @@ class ImitationTrainer:
             **prefixed("averaged", module_arrays(self.averaged)),
             **prefixed("optimizer", optimizer_arrays(self.optimizer)),
             **prefixed("environment", engine_arrays(self.engine)),
+            **prefixed("critic", self.critic.arrays()),
         }
 
     def restore(self, arrays: Arrays, done: int) -> None:
@@ -151,4 +156,5 @@ class ImitationTrainer:
         restore_module(self.policy, under("policy", arrays))
         restore_module(self.averaged, under("averaged", arrays))
         restore_optimizer(self.optimizer, under("optimizer", arrays))
+        self.critic.restore(under("critic", arrays))
         self.done = done

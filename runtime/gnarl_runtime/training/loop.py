@@ -78,17 +78,16 @@ class Means:
     """Means of metrics between two reports."""
 
     def __init__(self) -> None:
-        self.sums: dict[str, float] = {}
-        self.count = 0
+        self.seen: dict[str, list[float]] = {}
 
     def add(self, metrics: Mapping[str, float]) -> None:
-        self.count += 1
+        """Not every update has every metric: some end no episode."""
         for name, value in metrics.items():
-            self.sums[name] = self.sums.get(name, 0.0) + value
+            self.seen.setdefault(name, []).append(value)
 
     def take(self) -> dict[str, float]:
-        means = {name: total / self.count for name, total in self.sums.items()}
-        self.sums, self.count = {}, 0
+        means = {name: sum(values) / len(values) for name, values in self.seen.items()}
+        self.seen = {}
         return means
 
 

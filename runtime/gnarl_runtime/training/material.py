@@ -12,6 +12,7 @@ from gnarl_dsl.model import Problem
 from gnarl_runtime.engine import Compiled, Engine, compile_for
 from gnarl_runtime.pool_sampler import uniform_below
 from gnarl_runtime.pools import Pool, draw_pool, pool_of
+from gnarl_runtime.rewards import cheapest_reward
 from gnarl_runtime.training.boundary import Boundary, boundary_states, play_picks
 from gnarl_runtime.training.environment_arrays import copy_episodes
 from gnarl_runtime.training.recipe import Recipe
@@ -100,4 +101,4 @@ def _reward(problem: Problem, recipe: Recipe) -> str | None:
     """What PPO will learn from afterwards, else whatever is quick to compute."""
     if recipe.trainer == "bc+ppo":
         return recipe.ppo.reward
-    return next((reward.name for reward in problem.rewards if reward.kind != "potential"), None)
+    return cheapest_reward(problem)

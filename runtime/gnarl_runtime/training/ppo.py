@@ -132,7 +132,7 @@ class PpoTrainer:
         for chosen in self._minibatches():
             samples = self.buffer.samples(chosen, estimates)
             loss = ppo_loss(self.policy(samples.packed), samples, self.recipe)
-            losses.append(loss)
+            losses.append(loss.detached())
             if self._moved_too_far(loss):
                 break
             self.optimizer.zero_grad()
@@ -216,7 +216,7 @@ def _mean_losses(losses: Sequence[PpoLoss]) -> Metrics:
     """Means over the minibatches of an update."""
 
     def mean(name: str) -> float:
-        return float(torch.stack([getattr(loss, name).detach() for loss in losses]).mean())
+        return float(torch.stack([getattr(loss, name) for loss in losses]).mean())
 
     return {
         "loss": mean("total"),

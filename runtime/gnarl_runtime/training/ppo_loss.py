@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
@@ -22,6 +22,10 @@ class PpoLoss:
     entropy: Tensor  # mean over decisions, in nats
     kl: Tensor  # of the old policy from the new one, approximately
     clipped: Tensor  # share of decisions whose ratio is out of range
+
+    def detached(self) -> PpoLoss:
+        """The same numbers without the pack of graphs that they were computed from."""
+        return PpoLoss(*(getattr(self, field.name).detach() for field in fields(self)))
 
 
 def ppo_loss(output: Output, samples: Samples, recipe: Reinforcement) -> PpoLoss:

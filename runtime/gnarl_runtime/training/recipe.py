@@ -41,7 +41,7 @@ class Imitation(Section):
     sampled_share: Annotated[float, Field(ge=0, le=1)] = (
         0.25  # picks drawn from the policy; the rest its best
     )
-    critic: Annotated[float, Field(ge=0)] = 0.0  # weight of the critic's loss on expert returns
+    critic: Annotated[float, Field(ge=0)] = 0.0  # weight of the critic's loss, for bc+ppo
 
 
 class Reinforcement(Section):

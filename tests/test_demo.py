@@ -1,19 +1,14 @@
-"""From a spec to a trained policy: learning, and the manners of the demo."""
+"""Values per graph, and the manners of the demo."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import torch
-from conftest import shipped
 
 from gnarl_runtime import demo
-from gnarl_runtime.draws import Source
-from gnarl_runtime.imitation import Recipe, Report, divergence, imitate
-from gnarl_runtime.play import play_best
 from gnarl_runtime.segments import SegmentMax, segment_log_softmax
 
 
@@ -34,33 +29,6 @@ def test_log_softmax_per_graph() -> None:
     torch.testing.assert_close(found, wanted)
     nothing = segment_log_softmax(torch.tensor([-torch.inf]), torch.tensor([0]), 1)
     assert nothing.tolist() == [-torch.inf]
-
-
-def test_divergence_is_zero_at_the_expert_and_ignores_the_unlabelled() -> None:
-    label = torch.tensor([0.5, 0.5, 0.0, 0.0])
-    right = torch.tensor([0.5, 0.5, 0.0, 1.0]).log()
-    assert float(divergence(right, label, 2)) == pytest.approx(0.0)
-    assert float(divergence(torch.tensor([0.25, 0.75, 0.0, 1.0]).log(), label, 2)) > 0
-
-
-# Learning
-
-
-def test_bfs_is_learned_from_its_spec() -> None:
-    """Trained on random graphs of 8 nodes, right on at least 95 % of 60 fresh ones."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    problem, losses = shipped("bfs"), list[float]()
-    recipe = Recipe(updates=150, graphs=64, players=32, states=2048, width=32, nodes=8)
-
-    def note(report: Report) -> None:
-        losses.append(report.loss)
-
-    policy = imitate(problem, recipe, 0, note)
-    fresh = Source(problem, "valid", nodes=8)
-    played = play_best(problem, policy, [fresh.draw(1, number) for number in range(60)])
-    assert np.mean(losses[-20:]) < 0.02 < np.mean(losses[:5])
-    assert sum(episode.correct for episode in played) >= 57
 
 
 # The demo
@@ -95,11 +63,8 @@ def test_demo_stops_cleanly(
 def test_demo_shows_what_it_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    torch.set_num_threads(1)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    small = Recipe(updates=6, graphs=8, players=4, width=8)
-    monkeypatch.setattr("gnarl_runtime.imitation.Recipe", lambda: small)
-    assert demo.main(["--graphs", "1", "--quick"]) == 0
+    monkeypatch.setattr("gnarl_runtime.policy.prepare_torch", lambda threads: None)
+    assert demo.main(["--graphs", "1", "--updates", "6"]) == 0
     told = capsys.readouterr().out
     assert "100 %" in told
     assert "64-node graphs solved: " in told

@@ -1,0 +1,52 @@
+"""States that imitation passes through in, lessons for the critic out, so that PPO can start warm.
+
+The critic learns what the next state is worth plus what was paid on the way (TD(0), gamma 1).
+Only its own weights do: it reads the embeddings as imitation leaves them, and changes none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnarl_runtime.batch import RUNNING
+from gnarl_runtime.engine import Engine
+from gnarl_runtime.policy import Output, Policy
+from gnarl_runtime.training.trainer import Arrays
+
+
+class CriticLessons:
+    """What was seen in the latest step of every graph."""
+
+    def __init__(self, graphs: int, width: int) -> None:
+        self.pooled = np.zeros((graphs, width), np.float32)
+        self.paid = np.zeros(graphs, np.float32)
+        self.over = np.ones(graphs, np.bool_)
+        self.seen = np.zeros((), np.bool_)  # nothing before the first step
+
+    def note(self, output: Output, engine: Engine) -> None:
+        """After a step, before finished episodes restart."""
+        self.pooled[:] = output.pooled.detach().cpu().numpy()
+        self.paid[:] = engine.rewards
+        self.over[:] = engine.batch.ended != RUNNING
+        self.seen[...] = True
+
+    def loss(self, policy: Policy, output: Output) -> Tensor:
+        """Mean squared error of the values of the states before, given those of the states now."""
+        if not self.seen:
+            return output.values.new_zeros(())
+        device = output.values.device
+        pooled, paid, over = (
+            torch.from_numpy(values).to(device) for values in (self.pooled, self.paid, self.over)
+        )
+        following = output.values.detach().masked_fill(over, 0.0)
+        error: Tensor = policy.critic(pooled.clone()) - (paid + following)
+        return error.square().mean()
+
+    def arrays(self) -> Arrays:
+        return {name: values.copy() for name, values in vars(self).items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        for name, values in vars(self).items():
+            values[...] = arrays[name]
