@@ -28,6 +28,7 @@ test: lint
 bench: setup
 	$(BIN)/python benchmarks/front_end.py
 	$(BIN)/python benchmarks/env.py
+	$(BIN)/python benchmarks/policy.py
 
 # After a change of gnarl_dsl/grammar.lark: the parse tables that commands start with.
 tables: setup

@@ -237,7 +237,6 @@ def test_what_observations_share_is_read_only() -> None:
         obs["A"][:] = 1
 
 
-
 def test_instances_do_not_depend_on_the_number_of_environments() -> None:
     few, many = small_vec("mvc", num_envs=2), small_vec("mvc", num_envs=5)
     assert np.array_equal(few.reset(seed=4)[0]["w"], many.reset(seed=4)[0]["w"][:2])

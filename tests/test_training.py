@@ -347,3 +347,12 @@ def test_a_folder_in_use_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_p
     assert main(["--spec", "bfs", "--out", str(tmp_path)]) == 2
     assert "is there already" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_the_page_about_training_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its Python, with fewer updates."""
+    page = (Path(__file__).parent.parent / "docs" / "training.md").read_text("utf-8")
+    code = page.split("```python\n")[1].split("```")[0]
+    assert "bc.updates=150" in code
+    exec(code.replace("bc.updates=150", "bc.updates=3"), {})
+    assert 0 <= float(capsys.readouterr().out) <= 1

@@ -153,7 +153,8 @@ class Loop:
         self._latest_scores = scores.metrics
         perfect = self.progress.perfect + 1 if scores.success == 1.0 else 0
         self.progress = replace(self.progress, perfect=perfect)
-        if not self.progress.best or scores.order > tuple(self.progress.best):
+        # Of equals the later: it has learned from more, at a lower rate.
+        if not self.progress.best or scores.order >= tuple(self.progress.best):
             done = self.trainer.done
             self.progress = replace(self.progress, best=scores.order, best_at=done)
             self.run.save_best(self.trainer, self._meta(scores.metrics))
