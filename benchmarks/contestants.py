@@ -52,9 +52,10 @@ class Tally:
 
 
 def run_slice(turn: Callable[[Tally], None], seconds: float, total: Tally) -> None:
-    """Take turns for some wall time, and add them up in seconds of a core."""
+    """Take turns for some wall time, at least one, and add them up in seconds of a core."""
     own = Tally()
     wall, cpu = perf_counter(), process_time()
+    turn(own)
     while perf_counter() - wall < seconds:
         turn(own)
     total.add(own, min((process_time() - cpu) / (perf_counter() - wall), 1.0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -26,3 +28,12 @@ def shipped(name: str, **params: str) -> Problem:
 def problem(request: pytest.FixtureRequest) -> Problem:
     """Each shipped spec in turn."""
     return shipped(request.param)
+
+
+@pytest.fixture(autouse=True)
+def tiny_numbers_stay() -> Iterator[None]:
+    """Commands that train or evaluate flush denormal numbers in their process, which is ours."""
+    yield
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_flush_denormal(False)
