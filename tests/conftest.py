@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -13,6 +14,8 @@ import gnarl_dsl as gnarl
 from gnarl_dsl.model import Problem
 from gnarl_dsl.specs import shipped_specs
 
+# Two workers with two threads each wait for one another on two cores; read when torch is loaded.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.load_profile("suite")
 
