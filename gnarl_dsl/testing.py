@@ -34,20 +34,29 @@ Spec = str | Path | Problem
 
 
 def check_spec(
-    spec: Spec, max_nodes: int = 3, examples: int = 60, *, seed: int = 0, jit: bool = False
+    spec: Spec,
+    max_nodes: int = 3,
+    examples: int = 60,
+    *,
+    seed: int = 0,
+    jit: bool = False,
+    lenient: bool = False,
 ) -> Report:
     """Check a spec file, a shipped spec by name or a problem as `gnarl-check` does.
 
     Every graph of up to `max_nodes` nodes is explored and `examples` larger ones are played.
-    With `jit` kernels are compiled first: 5 to 15 s that pay from four nodes on. What is broken
-    is raised as an AssertionError with the smallest counterexamples.
+    With `jit` kernels are compiled first: 5 to 15 s that pay from four nodes on. With `lenient`
+    experts may be silent off their own path. What is broken is raised as an AssertionError with
+    the smallest counterexamples.
     """
     from gnarl_runtime.checks import witness
     from gnarl_runtime.checks.options import Options
     from gnarl_runtime.checks.run import check_problem
 
     problem = _problem(spec)
-    options = Options(max_nodes=max_nodes, examples=examples, seed=seed, jit=jit, lints=False)
+    options = Options(
+        max_nodes=max_nodes, examples=examples, seed=seed, jit=jit, lenient=lenient, lints=False
+    )
     report = check_problem(problem, options)
     if not report.passed:
         shown = [witness.render(problem, failure) for failure in report.failures]

@@ -87,12 +87,20 @@ def test_one_property_or_one_expert_can_be_asked_for(
     assert [expert["name"] for expert in experts] == ["approximation"]
 
 
-def test_strict_asks_for_answers_wherever_winning_is_possible(
-    capsys: pytest.CaptureFixture[str],
+def test_lenient_asks_experts_for_answers_on_their_own_path_only(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    code, out, _ = run(capsys, "bfs", "--fast", "--strict")
+    text = spec_text("mst_prim")
+    spec = tmp_path / "prim.gnarl"
+    spec.write_text(
+        text.replace("else uniform v where not active(u)  # none changes anything", ""), "utf-8"
+    )
+    code, out, _ = run(capsys, spec, "--fast")
     assert code == 1
-    assert "FAILS expert-silent shallowest" in out
+    assert "FAILS expert-silent prim" in out
+    code, out, _ = run(capsys, spec, "--fast", "--lenient")
+    assert code == 0
+    assert "- expert-silent: line 40: the expert `prim` has no answer in phase `reach`" in out
 
 
 # Files

@@ -19,6 +19,7 @@ from gnarl_compiler.plain import load_plain
 from gnarl_compiler.state import State
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks import explore as exploring
+from gnarl_runtime.checks import witness
 from gnarl_runtime.checks.board import Board, find_last
 from gnarl_runtime.checks.explore import distinct, explore
 from gnarl_runtime.checks.findings import Report
@@ -347,11 +348,53 @@ def test_the_smallest_dead_end_is_reported_and_the_rest_counted() -> None:
     assert dead.count > 1
 
 
-def test_an_expert_silent_where_winning_is_possible_fails_only_if_strict() -> None:
-    """In bfs, `from` may pick any node, also one of which the expert knows nothing."""
-    assert quick(shipped("bfs")).passed
-    strict = quick(shipped("bfs"), strict=True)
-    assert {(f.property, f.expert) for f in strict.failures} == {("expert-silent", "shallowest")}
+def test_an_expert_silent_where_winning_is_possible_fails_unless_lenient() -> None:
+    """In Prim, `grow` may pick a node from which nothing useful can be reached."""
+    text = shipped("mst_prim").sources[0].text
+    own_path_only = gnarl.loads(
+        text.replace("else uniform v where not active(u)  # none changes anything", "")
+    )
+    found = quick(own_path_only)
+    assert {(f.property, f.expert) for f in found.failures} == {("expert-silent", "prim")}
+    assert quick(own_path_only, lenient=True).passed
+
+
+@pytest.mark.parametrize("name", ["bfs", "dfs", "mst_prim", "bellman_ford"])
+def test_the_experts_of_the_classical_algorithms_answer_wherever_winning_is_possible(
+    name: str,
+) -> None:
+    """Also off their own path, where a policy's mistakes lead."""
+    assert not quick(shipped(name), only="expert-silent").failures
+
+
+LUCKY = """
+gnarl 1
+problem lucky
+  "Each round earns the worth of some node that is not the picked one."
+graph undirected complete
+features
+  w     input  node   scalar  ~ uniform(0, 1)
+  paid  state  graph  scalar  = 0
+  done  state  node   mask    = false
+phase pick(v)
+  allow not done[v]
+  update
+    let other = any argmin(x in nodes where x != v: KEY) otherwise v
+    done[v] := true
+    paid    := paid + w[other]
+horizon n rounds
+objective total = paid
+"""
+
+
+@pytest.mark.parametrize(("key", "uneven"), [("w[x]", False), ("degree(x)", True)])
+def test_what_a_pick_earns_must_not_hang_on_hidden_ranks(key: str, uneven: bool) -> None:
+    """Nodes that tie in weight pay alike; nodes that tie in degree do not, from three nodes on."""
+    report = quick(gnarl.loads(LUCKY.replace("KEY", key)))
+    assert [f.property for f in report.failures] == ["reward-uneven"] * uneven
+    for failure in report.failures:
+        assert (failure.instance.graph.n, len(failure.picks)) == (3, 1)
+        assert witness.holds(report.problem, failure)
 
 
 def test_stopping_at_the_first_failure_looks_no_further() -> None:

@@ -53,7 +53,7 @@ def options_of(args: argparse.Namespace) -> Options:
         jit=not args.fast,
         only=args.only,
         expert=args.expert,
-        strict=args.strict,
+        lenient=args.lenient,
     )
 
 

@@ -146,7 +146,7 @@ class Exploration:
 
     def _expert(self, view: View, name: str) -> None:
         for found in check_support(view, name):
-            if found.property == "expert-silent" and not self.options.strict:
+            if found.property == "expert-silent" and self.options.lenient:
                 self.figures.silent(view.space, found)
             else:
                 self._take(view.space, [found])

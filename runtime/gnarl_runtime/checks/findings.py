@@ -23,6 +23,7 @@ Property = Literal[
     "expert-late",  # expert play that is not done at the horizon
     "expert-uneven",  # equally good picks that the expert leaves out
     "reward-telescope",  # rewards do not add up to objective(end) - objective(start)
+    "reward-uneven",  # what a pick earns hangs on the hidden ranks of nodes
     "relabelling",  # renaming nodes changes what happens
     "reference",  # `correct` or the objective disagrees with the reference algorithm
     "backend",  # compiled code and interpreter disagree (our mistake)

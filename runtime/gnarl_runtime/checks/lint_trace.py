@@ -21,8 +21,9 @@ from gnarl_dsl.model import Problem
 from gnarl_dsl.source import Span
 from gnarl_runtime.checks.sample_instances import sample_instances
 
-_PLAYS, _NODES, _PICKS = 120, 7, 40
-_STATES = 2_500
+_PLAYS, _PICKS = 120, 40
+_NODES = (7, 3)  # states that few plays of larger graphs meet are frequent on three nodes
+_STATES = 2_500  # of each size
 
 
 @dataclass
@@ -40,17 +41,23 @@ def trace(problem: Problem, seed: int) -> Traced:
     """Play until every line has mattered, or long enough."""
     traced = Traced()
     updates, choices = set(update_spans(problem)), set(alternative_spans(problem))
-    for number, example in enumerate(sample_instances(problem, _PLAYS, _NODES, seed)):
+    for nodes in _NODES:
+        if not (updates <= traced.changed and choices <= traced.fired):
+            _trace_size(problem, traced, nodes, seed)
+    return traced
+
+
+def _trace_size(problem: Problem, traced: Traced, nodes: int, seed: int) -> None:
+    updates, choices = set(update_spans(problem)), set(alternative_spans(problem))
+    most = traced.states + _STATES
+    for number, example in enumerate(sample_instances(problem, _PLAYS, nodes, seed)):
         rng = stream(seed, "lint trace", number)
         try:
             _Walk(problem, traced, rng).play(example.instance, number)
         except SpecRunError:  # which exploration and sampling report
             continue
-        if updates <= traced.changed and choices <= traced.fired:
-            break
-        if traced.states >= _STATES:
-            break
-    return traced
+        if (updates <= traced.changed and choices <= traced.fired) or traced.states >= most:
+            return
 
 
 class _Walk:

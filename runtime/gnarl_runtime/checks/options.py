@@ -31,6 +31,6 @@ class Options:
     per_graph: int = 400  # assignments of input values to one graph
     transitions: int = 4_000_000
     plain_transitions: int = 25_000
-    strict: bool = False  # an expert silent in any state that can be won is a failure
+    lenient: bool = False  # an expert may be silent off its own path
     minimise: bool = True
     lints: bool = True

@@ -1,7 +1,8 @@
 """Properties that compare plays: views of explored spaces go in, what breaks them comes out.
 
-An expert called `optimal` is held to its name; a reward must pay right answers best; an expert
-must not look at the hidden ranks of nodes; an expert that stops must have ended the episode.
+An expert called `optimal` is held to its name; a reward must pay right answers best; experts and
+rewards must not hang on the hidden ranks of nodes; an expert that stops must have ended the
+episode.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def returns(space: Space, entry: Paying) -> Numbers:
     return np.asarray(potential - first[space.instance])
 
 
-# Experts and hidden ranks
+# Hidden ranks
 
 
 def check_uneven(view: View) -> Iterator[Found]:
@@ -143,6 +144,44 @@ def check_uneven(view: View) -> Iterator[Found]:
             here = moved[phases[moved] == number]
             span = rule_span(problem, expert, number)
             yield Found("expert-uneven", here, what, span, expert.name)
+
+
+def check_luck(view: View) -> Iterator[Found]:
+    """What a pick earns does not change when the hidden ranks of the nodes are dealt anew.
+
+    `any argmin` in an update may take either of two nodes; a policy that cannot see which can
+    learn what its pick is worth only if both are worth the same.
+    """
+    problem, space = view.problem, view.space
+    entry = choose_reward(problem, None)
+    decides = (tuple(phase.update for phase in problem.phases), problem.lets, entry)
+    ranked = next(_ranked(decides), None)
+    led = np.flatnonzero(space.target >= 0)
+    if entry is None or ranked is None or not len(led) or _draws(decides):
+        return
+    source, picks = space.source[led], space.picks[led]
+    other = retagged(space.board).step(space.rows[source], space.instance[source], picks)
+    mine = space.rewards[led]
+    gap, size = np.abs(mine - other.rewards), np.maximum(np.abs(mine), np.abs(other.rewards))
+    moved = (other.fault <= 0) & (gap > np.maximum(RELATIVE * size, ABSOLUTE))
+    what = (
+        f"what this pick earns in `{entry.name}` hangs on the hidden ranks of nodes, which no "
+        "policy can see; likely fix: nodes that tie here should be worth the same"
+    )
+    yield Found("reward-uneven", source[moved], what, ranked.span, last=picks[moved])
+
+
+def _ranked(node: object) -> Iterator[model.Quantifier]:
+    """The places at which hidden ranks break ties."""
+    match node:
+        case model.Quantifier(op="argmin" | "argmax"):
+            yield node
+        case model.Model():
+            for value in vars(node).values():
+                yield from _ranked(value)
+        case tuple():
+            for value in node:
+                yield from _ranked(value)
 
 
 def retagged(board: Board) -> Board:
@@ -202,4 +241,4 @@ def check_finish(view: View, name: str) -> Iterator[Found]:
     yield Found("expert-silent", np.flatnonzero(play.done), what, span, name)
 
 
-EXTRA_CHECKS: tuple[Check, ...] = (check_optimal, check_rewards, check_uneven)
+EXTRA_CHECKS: tuple[Check, ...] = (check_optimal, check_rewards, check_uneven, check_luck)

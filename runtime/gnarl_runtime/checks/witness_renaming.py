@@ -98,6 +98,15 @@ def uneven(game: Interpreter, state: State, expert: str | None) -> bool:
     )
 
 
+def earns_by_rank(game: Interpreter, state: State, pick: int) -> bool:
+    """Whether the reward of a pick hangs on the hidden ranks of nodes."""
+    mine = game.step(state, pick).reward
+    return any(
+        not nearly_equal(game.step(retagged(state, order), pick).reward, mine)
+        for order in renamings(state.n)
+    )
+
+
 def retagged(state: State, order: Permutation) -> State:
     """The same state with the hidden ranks dealt out in another way; labels stay as they were."""
     read = Evaluator(state)

@@ -23,7 +23,7 @@ from gnarl_runtime.checks.witness_play import (
     play_picks,
 )
 from gnarl_runtime.checks.witness_reference import Paying, beats_expert, pays_badly
-from gnarl_runtime.checks.witness_renaming import renaming_matters, uneven
+from gnarl_runtime.checks.witness_renaming import earns_by_rank, renaming_matters, uneven
 
 
 def holds(problem: Problem, failure: Failure) -> bool:
@@ -70,6 +70,8 @@ def _shows(game: Interpreter, failure: Failure, played: Played) -> bool:
             return uneven(game, state, expert)
         case "reward-telescope":
             return _telescope_breaks(game.problem, failure)
+        case "reward-uneven":
+            return bool(failure.picks) and earns_by_rank(game, played.states[-2], failure.picks[-1])
         case "relabelling":
             return renaming_matters(game.problem, failure)
         case "reference":

@@ -202,6 +202,8 @@ def _expected(broken: Property, expert: str | None) -> str:
             return f"{name} gives nodes that are equally good the same probability"
         case "reward-telescope":
             return "rewards add up to the gain in the objective between start and end"
+        case "reward-uneven":
+            return "what a pick earns is the same whichever of equally good nodes `any` takes"
         case "relabelling":
             return "renaming the nodes renames what happens and changes nothing else"
         case "reference":
