@@ -19,12 +19,12 @@ import gnarl_dsl as gnarl
 from benchmarks.machine import ROOT, memory_megabytes
 from gnarl_compiler.interpret import Interpreter
 from gnarl_runtime.batch import Batch
-from gnarl_runtime.draws import Source
 from gnarl_runtime.graphs import Graphs, to_graphs
 from gnarl_runtime.layout import layout_of
 from gnarl_runtime.pack import pack
 from gnarl_runtime.policy import Policy, PolicyConfig, argmax, prepare_torch
 from gnarl_runtime.policy_config import Aggregation
+from gnarl_runtime.pools import draw_pool
 from gnarl_runtime.rewards import cheapest_reward
 
 if TYPE_CHECKING:
@@ -52,10 +52,11 @@ class Network:
 def filled_batch(spec: str, nodes: int, graphs: int) -> Batch:
     """Graphs of the validation split, a few random picks into their episodes."""
     problem = gnarl.load(spec)
-    source = Source(problem, "valid", nodes=nodes)
+    distinct = min(graphs, DISTINCT)
+    pool = draw_pool(problem, count=distinct, nodes=nodes, seed=0, split="valid")
     game, rng = Interpreter(problem, cheapest_reward(problem)), np.random.default_rng(0)
     batch = Batch.allocate(layout_of(problem, graphs, nodes))
-    states = [game.reset(source.draw(0, number)) for number in range(min(graphs, DISTINCT))]
+    states = [game.reset(instance) for instance in pool.instances()]
     for _ in range(STEPS):
         picks = [int(rng.choice(np.flatnonzero(game.mask(state)))) for state in states]
         states = [game.apply(*pair).state for pair in zip(states, picks, strict=True)]

@@ -19,8 +19,8 @@ from conftest import SHIPPED, shipped
 from mutants import Mutant, all_mutants
 from mutation_score import Verdict, judge, killers, listed, options_for, score, table
 
+from gnarl_compiler.files import write_whole
 from gnarl_runtime.checks.run import check_problem
-from gnarl_runtime.whole_files import write_whole
 
 BEGIN, END = "<!-- mutation table: begin -->", "<!-- mutation table: end -->"
 

@@ -25,7 +25,6 @@ from gnarl_runtime.training.boundary import (
     Boundary,
     BoundaryError,
     BoundaryInstance,
-    boundary_pool,
     boundary_states,
     play_picks,
 )
@@ -336,20 +335,22 @@ def test_a_cell_is_moved_alone_and_the_labels_of_the_old_instance_go() -> None:
 @pytest.mark.parametrize("name", ["mvc", "mvc_rich", "bfs", "rgc"])
 def test_an_expert_that_compares_no_numbers_has_nothing_to_move(name: str) -> None:
     with pytest.raises(BoundaryError, match="nothing to move: no decision of the expert"):
-        boundary_pool(problem_of(name), count=4, margin=MARGIN, seed=0)
+        boundary_states(problem_of(name), count=4, margin=MARGIN, seed=0)
 
 
 def test_an_expert_that_never_comes_to_its_comparison_is_told() -> None:
     with pytest.raises(BoundaryError, match="never compared numbers"):
-        boundary_pool(problem_of("tsp"), expert="optimal", count=2, margin=MARGIN, seed=0, nodes=5)
+        boundary_states(
+            problem_of("tsp"), expert="optimal", count=2, margin=MARGIN, seed=0, nodes=5
+        )
 
 
 @pytest.mark.parametrize("margin", [(0.0, 0.1), (0.2, 0.1), (1e-7, 1e-3), (0.1, math.inf)])
 def test_margins_must_be_a_range_above_ties(margin: tuple[float, float]) -> None:
     with pytest.raises(BoundaryError, match="low <= high"):
-        boundary_pool(problem_of("knapsack"), count=2, margin=margin, seed=0)
+        boundary_states(problem_of("knapsack"), count=2, margin=margin, seed=0)
 
 
 def test_an_unknown_expert_is_named() -> None:
     with pytest.raises(BoundaryError, match="no expert `best`; its experts: densest"):
-        boundary_pool(problem_of("knapsack"), expert="best", count=2, margin=MARGIN, seed=0)
+        boundary_states(problem_of("knapsack"), expert="best", count=2, margin=MARGIN, seed=0)

@@ -217,6 +217,8 @@ def checkpoint(tmp_path: Path) -> Path:
 def test_a_checkpoint_brings_its_spec(checkpoint: Path) -> None:
     loaded = load_checkpoint(checkpoint)
     assert loaded.problem.hash == shipped("tsp_insertion").hash
+    names = [source.name for source in loaded.problem.sources]
+    assert names == [source.name for source in shipped("tsp_insertion").sources]
     assert same({k: v.numpy() for k, v in loaded.policy.state_dict().items()}, weights(checkpoint))
 
 

@@ -66,11 +66,13 @@ class ModuleEmitter(ExpertEmitter):
             )
             for code in self.program.kept
         ]
+        live = [repr(f"kept{code.number}") for code in self.program.kept if code.follows]
         lines = [repr((problem.line_of(span), what)) for span, what in self.faults]
         spans = [repr((span.start, span.end, span.file)) for span, _ in self.faults]
         tables = [
             f"ARGUMENTS = {{{_rows(arguments)}}}",
             f"KEPT = ({_rows(kept)})",
+            f"LIVE = ({_rows(live)})",
             f"SCRATCH = ({_rows([repr(name) for name in sorted(self.scratch)])})",
             f"FAULTS = ({_rows(lines)})",
             f"FAULT_SPANS = ({_rows(spans)})",

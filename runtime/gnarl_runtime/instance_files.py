@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import gnarl_dsl
+from gnarl_compiler.files import write_whole
 from gnarl_compiler.instance import Instance
 from gnarl_dsl.model import Problem
 from gnarl_runtime.instance_cells import Values, cell_type, to_cells
@@ -29,7 +30,6 @@ from gnarl_runtime.instance_format import (
     hash_bytes,
 )
 from gnarl_runtime.instance_reading import InstanceFile, read_archive
-from gnarl_runtime.whole_files import write_whole
 
 __all__ = [
     "InstanceError",

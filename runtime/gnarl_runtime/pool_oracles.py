@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from gnarl_compiler import algorithms
 from gnarl_compiler.artifact import cache_folder
 from gnarl_compiler.evaluate import Evaluator
+from gnarl_compiler.files import write_whole
 from gnarl_compiler.instance import Instance
 from gnarl_compiler.interpret import Interpreter
 from gnarl_compiler.state import Episode
 from gnarl_dsl.model import Feature, Problem
 from gnarl_runtime.instance_cells import Values, cell_count, cell_type, to_cells
 from gnarl_runtime.instance_checks import InstanceError
-from gnarl_runtime.whole_files import write_whole
 
 GROUP = 64  # instances per file: what an interruption can lose
 _DIGEST = 16  # bytes

@@ -54,8 +54,17 @@ def problem_from(texts: Sequence[SpecText], params: Mapping[str, str]) -> Proble
         checked = check_text(main.text, main.name, params, Path(folder))
     if checked.problem is None:
         first = render(errors_of(checked.diagnostics)[0], checked.sources)
-        raise SpecTextError(f"the spec inside has mistakes\n{first}")
-    return checked.problem
+        raise SpecTextError(f"the spec in the file has mistakes\n{first}")
+    return _under_their_names(checked.problem, texts)
+
+
+def _under_their_names(problem: Problem, texts: Sequence[SpecText]) -> Problem:
+    """Messages name the files as they were called, not where they lay while they were read."""
+    named = tuple(
+        source.model_copy(update={"name": given.name})
+        for source, given in zip(problem.sources, texts, strict=False)
+    )
+    return problem.model_copy(update={"sources": named + problem.sources[len(named) :]})
 
 
 def _lay_out(folder: Path, base: SpecText) -> None:

@@ -8,7 +8,6 @@ where compiled and uncompiled kernels work on them alike.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,7 +35,6 @@ Values = NDArray[Any]
 
 _PROGRESS = ("phase", "last", "rounds", "potential", "ended", "legal")
 _GRAPH = ("m", "adjacency")
-_TABLE_WRITE = re.compile(r"^ *(kept\d+)\[.*\] = ", re.MULTILINE)
 _FOLLOWS_GRAPH = ("rowptr", "src", "edge_id")  # their unused ends remember older graphs
 
 
@@ -131,7 +129,7 @@ class Board:
             yield (column := Column(name, start, self._bytes(name).shape[1]))
             start += column.width
         self.key_width = start
-        follows = [*live_tables(self.artifact)]
+        follows = [*self.artifact.module.LIVE]  # kept tables that updates write
         if self.problem.graph.mutable:
             follows += _FOLLOWS_GRAPH
         for name in follows:
@@ -220,15 +218,6 @@ class Stepped:
     rows: Rows
     rewards: NDArray[np.float64]  # (picks,)
     fault: NDArray[np.int32]  # (picks,)
-
-
-def live_tables(artifact: Artifact) -> list[str]:
-    """The kept tables that updates bring up to date, so that they go with a state."""
-    found: set[str] = set()
-    for function in artifact.text.split("@njit")[1:]:
-        if function.lstrip().startswith("def update_"):
-            found.update(_TABLE_WRITE.findall(function))
-    return sorted(found)
 
 
 def find_last(node: object) -> Iterator[str]:

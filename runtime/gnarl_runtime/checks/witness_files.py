@@ -8,38 +8,33 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from pydantic import ValidationError
 
+from gnarl_compiler.files import write_whole
 from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Array, Instance
-from gnarl_dsl.loading import check_text, errors_of
 from gnarl_dsl.model import Problem
-from gnarl_dsl.render import render
 from gnarl_dsl.source import Span
 from gnarl_runtime.checks.findings import Failure, Property
 from gnarl_runtime.checks.witness_format import (
     PROPERTIES,
     VERSION,
     Case,
-    SpecFile,
     Where,
     WitnessFile,
 )
 from gnarl_runtime.checks.witness_replay import holds
 from gnarl_runtime.instance_cells import cell_count, cell_type, to_cells, to_dense
 from gnarl_runtime.instance_checks import MAX_NODES, InstanceError, verify_instance
-from gnarl_runtime.whole_files import write_whole
+from gnarl_runtime.spec_texts import SpecTextError, params_of, problem_from, texts_of
 
 MAX_BYTES = 64 << 20
-_SAFE_STEM = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 class WitnessError(ValueError):
@@ -77,8 +72,8 @@ def write(path: str | Path, problem: Problem, failure: Failure) -> None:
     document = WitnessFile(
         problem=problem.name,
         problem_hash=problem.hash,
-        params={param.name: _param_text(param.value) for param in problem.params},
-        spec=[SpecFile(name=source.name, text=source.text) for source in problem.sources],
+        params=params_of(problem),
+        spec=list(texts_of(problem)),
         property=failure.property,
         message=failure.message,
         expert=failure.expert,
@@ -88,10 +83,6 @@ def write(path: str | Path, problem: Problem, failure: Failure) -> None:
     )
     text = json.dumps(document.model_dump(mode="json"), indent=1, ensure_ascii=False)
     write_whole(Path(path), (text + "\n").encode("utf-8"), durable=False)
-
-
-def _param_text(value: float | str) -> str:
-    return value if isinstance(value, str) else repr(value)
 
 
 def _case(problem: Problem, instance: Instance) -> Case:
@@ -159,31 +150,10 @@ def _document(path: Path) -> WitnessFile:
 
 def _problem(path: str, document: WitnessFile) -> Problem:
     """The spec in the file, checked with the params in the file."""
-    if not document.spec:
-        raise WitnessError(f"{path}: `spec` is empty; expected the text of a spec")
-    main, *bases = document.spec
-    with tempfile.TemporaryDirectory() as folder:
-        _lay_out(path, Path(folder), bases)
-        checked = check_text(main.text, main.name, document.params, Path(folder))
-    if checked.problem is None:
-        first = render(errors_of(checked.diagnostics)[0], checked.sources)
-        raise WitnessError(f"{path}: the spec in the file has mistakes\n{first}")
-    named = tuple(
-        source.model_copy(update={"name": given.name})
-        for source, given in zip(checked.problem.sources, document.spec, strict=False)
-    )
-    return checked.problem.model_copy(
-        update={"sources": named + checked.problem.sources[len(named) :]}
-    )
-
-
-def _lay_out(path: str, folder: Path, bases: Sequence[SpecFile]) -> None:
-    """Put what the spec extends where `extends` looks first."""
-    for base in bases:
-        stem = PurePath(base.name.replace("\\", "/")).stem
-        if not _SAFE_STEM.match(stem):
-            raise WitnessError(f"{path}: `spec` names {base.name!r}; expected NAME.gnarl")
-        (folder / f"{stem}.gnarl").write_text(base.text, "utf-8")
+    try:
+        return problem_from(document.spec, document.params)
+    except SpecTextError as error:
+        raise WitnessError(f"{path}: `spec`: {error}") from None
 
 
 def _expert(path: str, problem: Problem, name: str | None) -> str | None:

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from gnarl_runtime.checks.findings import Property
+from gnarl_runtime.spec_texts import SpecText
 
 VERSION = 1
 PROPERTIES: tuple[str, ...] = get_args(Property)
@@ -14,13 +15,6 @@ PROPERTIES: tuple[str, ...] = get_args(Property)
 
 class _Described(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class SpecFile(_Described):
-    """A file that the problem was read from; the first is the spec, others are what it extends."""
-
-    name: str
-    text: str
 
 
 class Case(_Described):
@@ -52,7 +46,7 @@ class WitnessFile(_Described):
     problem: str
     problem_hash: str
     params: dict[str, str]
-    spec: list[SpecFile]
+    spec: list[SpecText]  # the spec, then what it extends
     property: str
     message: str
     expert: str | None

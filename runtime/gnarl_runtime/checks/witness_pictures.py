@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from gnarl_compiler.files import write_whole
 from gnarl_compiler.interpret import Interpreter
 from gnarl_compiler.state import State
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.findings import Failure
 from gnarl_runtime.checks.witness_play import play_picks
 from gnarl_runtime.draw_state import draw_state
-from gnarl_runtime.whole_files import write_whole
 
 _INK = "#e69f00"  # of pointers; legal nodes are blue (Okabe and Ito)
 _LEGAL = "#56b4e9"

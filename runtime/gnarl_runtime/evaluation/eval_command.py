@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gnarl_compiler.console import OK, Failure, UsageError, parse_params
+from gnarl_compiler.files import write_whole
 from gnarl_compiler.generate import Unsupported
 from gnarl_compiler.generators import GenerationError
 from gnarl_compiler.instance import Instance
@@ -29,7 +30,6 @@ from gnarl_runtime.evaluation.report import document, machine, table_text
 from gnarl_runtime.evaluation.targets import Target, load_target
 from gnarl_runtime.imports import InstanceError, read_graphs
 from gnarl_runtime.policy import prepare_torch
-from gnarl_runtime.whole_files import write_whole
 
 _NARROW = 100  # columns without a terminal
 

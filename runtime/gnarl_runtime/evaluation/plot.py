@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gnarl_compiler.files import write_whole
 from gnarl_runtime.evaluation.evaluate import Evaluation
 from gnarl_runtime.evaluation.summary import Row
-from gnarl_runtime.whole_files import write_whole
 
 FORMATS = (".png", ".svg", ".pdf")
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gnarl_compiler.console import FAILED, OK, Failure, UsageError, parse_params
+from gnarl_compiler.files import write_whole
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.check_command import write
 from gnarl_runtime.evaluation.eval_command import failures_explained
@@ -22,7 +23,6 @@ from gnarl_runtime.evaluation.summary import plain
 from gnarl_runtime.evaluation.targets import Target, load_target, with_params
 from gnarl_runtime.imports import Imported, read_graphs
 from gnarl_runtime.policy import prepare_torch
-from gnarl_runtime.whole_files import write_whole
 
 
 def solve_command(args: argparse.Namespace) -> int:

@@ -40,7 +40,6 @@ __all__ = [
     "BoundaryError",
     "BoundaryInstance",
     "BoundaryReport",
-    "boundary_pool",
     "boundary_states",
     "play_picks",
 ]
@@ -94,32 +93,6 @@ class Boundary:
         row = self.picks[number]
         instance = self.pool.instance(number)
         return BoundaryInstance(instance, row[row >= 0], float(self.margins[number]))
-
-
-def boundary_pool(
-    problem: Problem,
-    *,
-    expert: str | None = None,
-    count: int,
-    margin: tuple[float, float],
-    seed: int,
-    nodes: int | tuple[int, int] | None = None,
-    instances: str | None = None,
-    oracles: Sequence[str] = (),
-    progress: Progress | None = None,
-) -> Pool:
-    """The pool of `boundary_states`, for those who start episodes at their beginning."""
-    return boundary_states(
-        problem,
-        expert=expert,
-        count=count,
-        margin=margin,
-        seed=seed,
-        nodes=nodes,
-        instances=instances,
-        oracles=oracles,
-        progress=progress,
-    ).pool
 
 
 def boundary_states(
