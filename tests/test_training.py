@@ -18,6 +18,7 @@ from conftest import SHIPPED, shipped
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gnarl_dsl as gnarl
 from gnarl_runtime.engine import compile_for
 from gnarl_runtime.evaluation.rollout import play
 from gnarl_runtime.pack import Packed, pack
@@ -40,6 +41,7 @@ from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.recipe_files import (
     RecipeError,
     change_recipe,
+    default_recipe,
     load_recipe,
     shipped_recipes,
 )
@@ -290,7 +292,21 @@ def _small_checkpoint() -> bytes:
 def test_shipped_recipes_are_for_shipped_specs(name: str) -> None:
     recipe = load_recipe(name)
     assert recipe.doc
-    assert any(name == spec or name.startswith(f"{spec}_") for spec in SHIPPED)
+    fitting = [spec for spec in SHIPPED if name == spec or name.startswith(f"{spec}_")]
+    problem = gnarl.load(max(fitting, key=len), **recipe.params)
+    rewards = {entry.name for entry in (*problem.objectives, *problem.rewards)}
+    assert recipe.bc.expert in {None, *(expert.name for expert in problem.experts)}
+    assert recipe.ppo.reward in {None, *rewards}
+    assert recipe.data.instances in {None, *(one.name for one in problem.instances)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"), [("bfs", "bfs"), ("tsp", "tsp_bc"), ("rgc", "rgc_ppo"), ("mvc_rich", "")]
+)
+def test_a_spec_has_a_default_recipe(spec: str, name: str) -> None:
+    found, recipe = default_recipe(shipped(spec))
+    assert found == (name or "default_bc")
+    assert recipe == (load_recipe(name) if name else Recipe(trainer="bc"))
 
 
 def test_changes_find_their_key() -> None:

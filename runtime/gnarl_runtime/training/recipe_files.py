@@ -31,9 +31,10 @@ def shipped_recipes() -> list[str]:
 
 
 def default_recipe(problem: Problem) -> tuple[str, Recipe]:
-    """The shipped recipe called like the problem, else what suits any problem."""
-    if problem.name in shipped_recipes():
-        return problem.name, load_recipe(problem.name)
+    """The shipped recipe called like the problem, or by its trainer; else what suits any problem."""
+    for name in (problem.name, f"{problem.name}_bc", f"{problem.name}_ppo"):
+        if name in shipped_recipes():
+            return name, load_recipe(name)
     if problem.experts:
         return "default_bc", Recipe(trainer="bc")
     return "default_ppo", Recipe(trainer="ppo")
