@@ -185,8 +185,12 @@ def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     assert main(["--resume", str(killed)]) == 0
     for name in ("last.safetensors", "best.safetensors"):
         assert same(weights(killed / name), weights(whole / name))
-    seen = [entry["update"] for entry in map(json.loads, (killed / "metrics.jsonl").open())]
+    entries = [json.loads(line) for line in (killed / "metrics.jsonl").open()]
+    seen = [entry["update"] for entry in entries]
     assert seen == sorted(set(seen))
+    spent = [entry["cpu_seconds"] for entry in entries]
+    assert spent == sorted(spent)  # the second process counts on from the first
+    assert spent[0] > 0
 
 
 def test_ctrl_c_stops_and_says_how_to_go_on(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ class Loop:
         self.means = Means()
         self._latest_scores: Mapping[str, float] = {}
         self.began = self.saved = self.reported = time.monotonic()
-        self.before = 0.0  # seconds of earlier processes
+        self.before = self.cpu_before = 0.0  # seconds of earlier processes
         self.start = 0
 
     def resume(self) -> None:
@@ -120,6 +120,7 @@ class Loop:
             self.trainer.restore(arrays, self.progress.done)
         self.run.forget_after(self.progress.done)
         self.before, self.start = self.progress.seconds, self.progress.done
+        self.cpu_before = self.progress.cpu_seconds
 
     def train(self, watch: Watcher) -> Finished:
         """Update until the end, or until somebody presses Ctrl-C; then what there is is saved."""
@@ -137,7 +138,8 @@ class Loop:
 
     def _after_update(self, watch: Watcher, events: EventWriter) -> None:
         done, now = self.trainer.done, time.monotonic()
-        self.progress = replace(self.progress, done=done, seconds=self._seconds(now))
+        self._clock(now)
+        self.progress = replace(self.progress, done=done)
         due = done % self.recipe.validation.every == 0 or done == self.trainer.updates
         scores = self._validate() if due else None
         if scores or now - self.reported > REPORT_EVERY:
@@ -145,8 +147,9 @@ class Loop:
         if due or now - self.saved > SAVE_EVERY:
             self._save()
 
-    def _seconds(self, now: float) -> float:
-        return self.before + now - self.began
+    def _clock(self, now: float) -> None:
+        seconds, cpu = self.before + now - self.began, self.cpu_before + time.process_time()
+        self.progress = replace(self.progress, seconds=seconds, cpu_seconds=cpu)
 
     def _validate(self) -> Scores:
         scores = self.validator.scores(self.trainer.best_policy())
@@ -175,7 +178,9 @@ class Loop:
     def _report(self, watch: Watcher, events: EventWriter, scores: Scores | None) -> None:
         now, done = time.monotonic(), self.trainer.done
         means = self.means.take()
-        entry = {"update": done, "seconds": self._seconds(now), **means}
+        self._clock(now)
+        spent_so_far = {name: getattr(self.progress, name) for name in ("seconds", "cpu_seconds")}
+        entry = {"update": done, **spent_so_far, **means}
         entry |= {
             f"valid_{name}": value for name, value in (scores.metrics if scores else {}).items()
         }

@@ -78,6 +78,7 @@ class Progress:
     best: tuple[float, ...] = ()  # how the best weights did; empty before the first validation
     best_at: int = 0
     seconds: float = 0.0  # of training so far
+    cpu_seconds: float = 0.0  # of every process so far, drawing instances included
     perfect: int = 0  # validations without a mistake in a row
 
 

@@ -111,7 +111,8 @@ def _say_end(run: RunFolder, finished: Finished) -> None:
     progress = finished.progress
     success, reward = progress.best[:2] if progress.best else (0.0, 0.0)
     early = ", stopped early: nothing left to gain" if finished.stopped_early else ""
-    print(f"{progress.done:,} updates in {clock(progress.seconds)}{early}")
+    spent = f"{clock(progress.seconds)}, CPU time {clock(progress.cpu_seconds)} in all"
+    print(f"{progress.done:,} updates in {spent}{early}")
     print(f"best at update {progress.best_at:,}: success {100 * success:.1f}%, reward {reward:.4g}")
     print(f"run folder: {run.path}")
 
