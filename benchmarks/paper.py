@@ -1,0 +1,80 @@
+"""The paper's tables: one command trains, evaluates and prints each beside the paper's figures.
+
+    python benchmarks/paper.py clrs                     one table
+    python benchmarks/paper.py all                      every table (make paper)
+    python benchmarks/paper.py clrs --only dfs --seeds 1
+    python benchmarks/paper.py tsp --minutes 10         at most so much training per run
+    python benchmarks/paper.py clrs --report            the tables from what is there already
+
+Every run and every evaluation is kept under --runs and not repeated: a command that was stopped
+goes on where it was. Tables are written to docs/results/paper_TABLE.md and .json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.machine import ROOT
+from benchmarks.paper_report import write_table
+from benchmarks.paper_rows import TABLES, Row, Table
+from benchmarks.paper_runs import Budget, Stopped, run_row
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is missing, then write the tables; 1 if a command failed."""
+    options = parse_options(arguments)
+    tables = list(TABLES.values()) if options.table == "all" else [TABLES[options.table]]
+    budget = Budget(options.seeds, options.minutes, options.core, options.graphs)
+    try:
+        for table in tables:
+            if not options.report:
+                run_table(table, chosen_rows(table, options.only), budget, options.runs)
+            print(write_table(table, options.runs, options.output))
+    except Stopped as stop:
+        print(stop, file=sys.stderr)
+        return 1
+    return 0
+
+
+def run_table(table: Table, rows: Sequence[Row], budget: Budget, runs: Path) -> None:
+    """Everything that a table still lacks."""
+    for number, row in enumerate(rows, 1):
+        print(f"[{number}/{len(rows)}] {table.name}: {row.label}", file=sys.stderr)
+        run_row(row, budget, runs)
+
+
+def chosen_rows(table: Table, names: Sequence[str]) -> list[Row]:
+    """The rows with these names; all without any."""
+    known = {row.name: row for row in table.rows}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise Stopped(f"{table.name} has no row {unknown[0]}; it has {', '.join(known)}")
+    return [known[name] for name in names] or list(table.rows)
+
+
+def parse_options(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("table", choices=[*TABLES, "all"], metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--only", action="append", default=[], metavar="ROW", help="these rows")
+    parser.add_argument("--seeds", type=int, metavar="K", help="at most so many seeds per row")
+    parser.add_argument("--minutes", type=float, help="of training per run, instead of the recipe")
+    parser.add_argument("--graphs", type=int, help="at most so many test graphs per size")
+    parser.add_argument("--core", type=int, help="the core that everything runs on")
+    parser.add_argument("--report", action="store_true", help="run nothing, write the tables")
+    parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "paper", metavar="DIR")
+    output = ROOT / "docs" / "results"
+    parser.add_argument("--output", type=Path, default=output, metavar="DIR", help="for the tables")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

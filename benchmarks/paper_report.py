@@ -1,0 +1,119 @@
+"""Outcomes on disk in, a table in Markdown and JSON out, with the paper's figures beside ours."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from benchmarks.machine import provenance
+from benchmarks.paper_rows import Row, Table, Trial
+from benchmarks.paper_runs import Outcome, outcomes_of
+
+
+def write_table(table: Table, runs: Path, output: Path) -> str:
+    """The table as text; also written to files if there is anything in it."""
+    found = {row.name: outcomes_of(row, runs) for row in table.rows}
+    text = "\n".join(lines_of(table, found)) + "\n"
+    if any(found.values()):
+        output.mkdir(parents=True, exist_ok=True)
+        (output / f"paper_{table.name}.md").write_text(text, "utf-8")
+        record = json.dumps(document(table, found), indent=1) + "\n"
+        (output / f"paper_{table.name}.json").write_text(record, "utf-8")
+    return text
+
+
+def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
+    yield f"# {table.title}"
+    yield ""
+    yield f"    python benchmarks/paper.py {table.name}"
+    yield ""
+    yield table.note
+    yield ""
+    yield "| method | graphs | paper | ours | per seed | steps | s per graph | training, CPU min |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for row in table.rows:
+        for trial in row.trials:
+            own = [outcome for outcome in found[row.name] if outcome.trial == trial]
+            if own:
+                yield f"| {' | '.join(cells(row, trial, own))} |"
+    missing = [row.label for row in table.rows if not found[row.name]]
+    if missing:
+        yield from ("", f"Not run yet: {'; '.join(missing)}.")
+    made = sorted({o.commit[:12] for outcomes in found.values() for o in outcomes})
+    yield from ("", f"Trained at {', '.join(made) or 'no'} commit(s); ± is over seeds.")
+
+
+def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
+    values = [figure(row, outcome.result) for outcome in own]
+    graphs = own[0].result["graphs"]
+    special = f" ({trial.label})" if trial.label else ""
+    each = ", ".join(shown(row, value) for value in values)
+    steps = mean(outcome.result["steps"] for outcome in own)
+    seconds = mean(outcome.result["seconds_per_graph"] for outcome in own)
+    minutes = [outcome.cpu_seconds / 60 for outcome in own]
+    took = f"{mean(minutes):.1f}" if all(map(math.isfinite, minutes)) else "not recorded"
+    return [
+        row.label,
+        f"{graphs} of {trial.nodes} nodes{special}",
+        row.paper.get(trial.nodes, "–") if not trial.label else "–",
+        f"{shown(row, mean(values))}{spread(row, values)}{best_text(own)}",
+        each,
+        f"{steps:.0f}",
+        f"{seconds:.3f}",
+        took,
+    ]
+
+
+def figure(row: Row, result: dict[str, Any]) -> float:
+    """The number that a row is judged by; success in per cent."""
+    if row.figure == "success":
+        return 100 * float(result["success"])
+    value = result["metrics"].get(row.figure, result.get(row.figure))
+    return math.nan if value is None else float(value)
+
+
+def shown(row: Row, value: float) -> str:
+    return f"{value:.4f}" if row.figure == "ratio" else f"{value:.1f}"
+
+
+def spread(row: Row, values: Sequence[float]) -> str:
+    return f" ± {shown(row, stdev(values))}" if len(values) > 1 else ""
+
+
+def best_text(own: Sequence[Outcome]) -> str:
+    """How far from the proven optimum, where that was asked for."""
+    known = [outcome.result.get("to_reference") for outcome in own]
+    given = [value for value in known if value is not None]
+    return f" (to best {mean(given):.4f})" if given else ""
+
+
+def document(table: Table, found: dict[str, list[Outcome]]) -> dict[str, Any]:
+    """Everything that the table was made from."""
+    rows = [
+        {
+            "row": row.name,
+            "spec": row.spec,
+            "recipe": row.recipe,
+            "options": list(row.options),
+            "nodes": outcome.trial.nodes,
+            "trial": outcome.trial.name,
+            "seed": outcome.seed,
+            "figure": row.figure,
+            "value": plain(figure(row, outcome.result)),
+            "paper": row.paper.get(outcome.trial.nodes),
+            "training_cpu_seconds": plain(outcome.cpu_seconds),
+            "commit": outcome.commit,
+            "result": outcome.result,
+        }
+        for row in table.rows
+        for outcome in found[row.name]
+    ]
+    return {"table": table.name, "title": table.title, "rows": rows, "written": provenance()}
+
+
+def plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,173 @@
+"""The paper's tables as data: what to train, what to evaluate on, and the figures to compare with.
+
+Figures are those of Schutz, Darvariu et al., *Tackling GNARLy Problems*; training times are its
+Table of training times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Fresh graphs to evaluate on."""
+
+    nodes: int
+    graphs: int
+    options: tuple[str, ...] = ()  # further arguments of gnarl-eval
+    label: str = ""  # what is special about them
+    one_seed: bool = False  # beyond the paper: the first seed only
+
+    @property
+    def name(self) -> str:
+        return f"{self.label or 'test'}-{self.nodes}".replace(" ", "_")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method: a spec, a recipe and what it is judged by."""
+
+    name: str
+    label: str
+    spec: str
+    recipe: str
+    figure: str  # of a result of gnarl-eval: success, ratio, or the name of a metric
+    trials: tuple[Trial, ...]
+    seeds: int = 3
+    options: tuple[str, ...] = ()  # further arguments of gnarl-train
+    paper: Mapping[int, str] = field(default_factory=dict)  # by number of nodes
+    faithful: bool = False  # follows the paper's protocol
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that belong together."""
+
+    name: str
+    title: str
+    note: str
+    rows: tuple[Row, ...]
+
+
+def trials(*sizes: tuple[int, int], options: tuple[str, ...] = ()) -> tuple[Trial, ...]:
+    """Test graphs by size and number."""
+    return tuple(Trial(nodes, graphs, options) for nodes, graphs in sizes)
+
+
+# CLRS
+
+_BEYOND = tuple(
+    replace(trial, label="larger", one_seed=True) for trial in trials((128, 100), (256, 100))
+)
+_BEYOND_128 = (replace(_BEYOND[0], graphs=100),)
+
+
+def _clrs(name: str, label: str, published: str, beyond: tuple[Trial, ...]) -> tuple[Row, Row]:
+    ours = Row(
+        name, label, name, name, "success", (*trials((64, 300)), *beyond), 5, paper={64: published}
+    )
+    faithful = replace(
+        ours,
+        name=f"{name}_paper",
+        label=f"{label}, the paper's recipe",
+        recipe=f"{name}_paper",
+        trials=trials((64, 300)),
+        seeds=1,
+        faithful=True,
+    )
+    return ours, faithful
+
+
+CLRS = Table(
+    "clrs",
+    "CLRS algorithms, share of 64-node graphs solved",
+    "Success is judged by the spec's `correct` at the end of an episode; Bellman-Ford and MST-Prim "
+    "end when the reference solution is reached, as in the paper. Published training times on one "
+    "core: BFS 0.04 h, DFS 0.02 h, Bellman-Ford 116 h, MST-Prim 197 h.",
+    (
+        *_clrs("bfs", "BFS", "100.0 ± 0.0", _BEYOND),
+        *_clrs("dfs", "DFS", "100.0 ± 0.0", _BEYOND_128),
+        *_clrs("bellman_ford", "Bellman-Ford", "93.6 ± 5.1", _BEYOND_128),
+        *_clrs("mst_prim", "MST-Prim", "59.0 ± 10.8", ()),
+    ),
+)
+
+# Boundary instances on and off
+
+
+def _boundary(spec: str, recipe: str, label: str, nodes: int, graphs: int) -> tuple[Row, Row]:
+    on = Row(f"{spec}_on", f"{label}, on", spec, recipe, "success", trials((nodes, graphs)), 1)
+    off = replace(
+        on, name=f"{spec}_off", label=f"{label}, off", options=("--set", "data.boundary=0")
+    )
+    return on, off
+
+
+BOUNDARY = Table(
+    "boundary",
+    "Boundary instances on and off",
+    "The same recipe with and without the share of episodes that start from instances moved to a "
+    "decision boundary of the expert.",
+    (
+        *_boundary("bellman_ford", "bellman_ford", "Bellman-Ford", 64, 300),
+        *_boundary("mst_prim", "mst_prim", "MST-Prim", 64, 300),
+    ),
+)
+
+# MVC
+
+_MVC_SIZES = ((16, 300), (32, 300), (64, 300), (128, 100), (256, 100), (512, 50), (1024, 20))
+_MVC_BC = {
+    16: ".9398", 32: ".9420", 64: ".9478", 128: ".9463", 256: ".9500", 512: ".9496", 1024: ".9497"
+}  # fmt: skip
+_MVC_PPO = {
+    16: ".9391", 32: ".9413", 64: ".9448", 128: ".9428", 256: ".9462", 512: ".9449", 1024: ".9453"
+}  # fmt: skip
+# Only the approximation is asked for above 64 nodes: proofs of optimality take too long there.
+_MVC = (
+    *(Trial(n, g, ("-p", "eps=0", "--reference", "optimal")) for n, g in _MVC_SIZES[:3]),
+    *(Trial(n, g, ("-p", "eps=0")) for n, g in _MVC_SIZES[3:]),
+)
+_MVC_EPS = tuple(
+    Trial(n, g, ("-p", "eps=0.1"), label="eps 0.1", one_seed=True) for n, g in _MVC_SIZES[:3]
+)
+
+MVC = Table(
+    "mvc",
+    "Minimum vertex cover, weight relative to the 2/(1-ε) approximation (lower is better)",
+    "The approximation stops raising duals at a node when at most ε of its weight is left. With "
+    "the ε = 0.1 that the paper names, the optimum itself is at 0.87 to 0.90 of the approximation, "
+    "below every published figure; with ε = 0 it is at 0.94, and a random order of the "
+    "approximation's nodes gives 0.995 (published: 0.997). So ε = 0 is what the published figures "
+    "are compared with; columns with ε = 0.1 stand beside it. `to best` is the weight relative to "
+    "the proven optimum.",
+    (
+        Row("mvc_ppo", "PPO, no expert", "mvc", "mvc", "ratio", _MVC + _MVC_EPS, paper=_MVC_PPO),
+        Row("mvc_bc", "imitation", "mvc", "mvc_bc", "ratio", _MVC + _MVC_EPS, paper=_MVC_BC),
+    ),
+)
+
+# TSP
+
+_TSP = trials((20, 300), (40, 300), (60, 100), (80, 100), (100, 100), (200, 30))
+_TSP_BC = {40: "2.2", 60: "3.6", 80: "3.9", 100: "4.4", 200: "6.4", 1000: "11.8"}
+_TSP_PPO = {40: "3.0", 60: "4.9", 80: "7.1", 100: "8.6", 200: "16.7", 1000: "45.2"}
+_TSP_INSERTION = {40: "5.3", 60: "8.3", 80: "9.8", 100: "11.3", 200: "15.4", 1000: "20.7"}
+
+TSP = Table(
+    "tsp",
+    "Travelling salesperson, per cent above the optimal tour (lower is better)",
+    "Compared with proven optimal tours up to 40 nodes, with those of fast-tsp above.",
+    (
+        Row("tsp_bc", "imitation", "tsp", "tsp_bc", "excess", _TSP, 1, paper=_TSP_BC),
+        Row("tsp_ppo", "PPO", "tsp", "tsp_ppo", "excess", _TSP, 1, paper=_TSP_PPO),
+        Row(
+            "tsp_insertion", "PPO with insertion", "tsp_insertion", "tsp_insertion_ppo",
+            "excess", _TSP, 1, paper=_TSP_INSERTION,
+        ),
+    ),
+)  # fmt: skip
+
+TABLES = {table.name: table for table in (CLRS, BOUNDARY, MVC, TSP)}
