@@ -31,6 +31,8 @@ from gnarl_runtime.training.boundary import (
 from gnarl_runtime.training.boundary_flow import choose_expert, flow_of
 from gnarl_runtime.training.boundary_moves import CellMove, cell_move, slides
 from gnarl_runtime.training.boundary_trace import margins_after
+from gnarl_runtime.training.imitation import ImitationTrainer
+from gnarl_runtime.training.recipe import Recipe
 
 MARGIN = (1e-3, 5e-2)
 COUNT = 40
@@ -354,3 +356,52 @@ def test_margins_must_be_a_range_above_ties(margin: tuple[float, float]) -> None
 def test_an_unknown_expert_is_named() -> None:
     with pytest.raises(BoundaryError, match="no expert `best`; its experts: densest"):
         boundary_states(problem_of("knapsack"), expert="best", count=2, margin=MARGIN, seed=0)
+
+
+# Graphs that only ever play near a boundary
+
+
+def near_only() -> ImitationTrainer:
+    recipe = Recipe.model_validate(
+        {
+            "data": {
+                "pool": 8,
+                "nodes": 5,
+                "boundary_pool": 6,
+                "boundary_starts": 0.5,
+                "boundary_steps": 3,
+            },
+            "policy": {"width": 8},
+            "bc": {"updates": 20, "graphs": 8},
+        }
+    )
+    return ImitationTrainer(problem_of("bellman_ford"), recipe, 1)
+
+
+def test_a_share_of_the_graphs_starts_at_a_boundary_every_few_picks() -> None:
+    trainer = near_only()
+    starts = trainer.material.starts
+    assert starts is not None
+    boundaries = {row.tobytes() for row in starts.batch.features["d"]}
+    seen = np.zeros(8, np.int64)
+    for _ in range(12):
+        trainer.update()
+        for slot in np.flatnonzero(trainer.ages[:4] == 0):
+            assert trainer.engine.batch.features["d"][slot].tobytes() in boundaries
+            seen[slot] += 1
+        assert (trainer.ages[:4] % 3 == trainer.ages[:4]).all() or trainer.done < 4
+    assert (seen[:4] >= 3).all()
+    assert (trainer.ages[4:] > 3).any()  # the others play their episodes to the end
+
+
+def test_graphs_near_a_boundary_continue_exactly() -> None:
+    whole, first, second = near_only(), near_only(), near_only()
+    for _ in range(9):
+        whole.update()
+    for _ in range(4):
+        first.update()
+    second.restore(first.arrays(), first.done)
+    for _ in range(5):
+        second.update()
+    ours, theirs = second.arrays(), whole.arrays()
+    assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)

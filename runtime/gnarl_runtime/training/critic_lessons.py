@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from gnarl_runtime.batch import RUNNING
@@ -23,13 +24,16 @@ class CriticLessons:
         self.pooled = np.zeros((graphs, width), np.float32)
         self.paid = np.zeros(graphs, np.float32)
         self.over = np.ones(graphs, np.bool_)
+        self.broken_off = np.zeros(graphs, np.bool_)  # nothing is known of what follows
         self.seen = np.zeros((), np.bool_)  # nothing before the first step
 
-    def note(self, output: Output, engine: Engine) -> None:
-        """After a step, before finished episodes restart."""
+    def note(self, output: Output, engine: Engine, broken_off: NDArray[np.int64]) -> None:
+        """After a step, before finished episodes and those in slots `broken_off` restart."""
         self.pooled[:] = output.pooled.detach().cpu().numpy()
         self.paid[:] = engine.rewards
         self.over[:] = engine.batch.ended != RUNNING
+        self.broken_off[:] = False
+        self.broken_off[broken_off] = True
         self.seen[...] = True
 
     def loss(self, policy: Policy, output: Output) -> Tensor:
@@ -37,12 +41,11 @@ class CriticLessons:
         if not self.seen:
             return output.values.new_zeros(())
         device = output.values.device
-        pooled, paid, over = (
-            torch.from_numpy(values).to(device) for values in (self.pooled, self.paid, self.over)
-        )
+        given = self.pooled, self.paid, self.over, self.broken_off & ~self.over
+        pooled, paid, over, unknown = (torch.from_numpy(values).to(device) for values in given)
         following = output.values.detach().masked_fill(over, 0.0)
         error: Tensor = policy.critic(pooled.clone()) - (paid + following)
-        return error.square().mean()
+        return error.masked_fill(unknown, 0.0).square().mean()
 
     def arrays(self) -> Arrays:
         return {name: values.copy() for name, values in vars(self).items()}

@@ -62,6 +62,7 @@ class ImitationTrainer:
             self.policy.parameters(), recipe.bc.lr, betas=(0.9, recipe.bc.beta2), fused=True
         )
         self.critic = CriticLessons(self.engine.slots, recipe.policy.width)
+        self.ages = np.zeros(self.engine.slots, np.int64)  # (slots,) picks of the episodes so far
         self._start_episodes()
 
     def _start_episodes(self) -> None:
@@ -75,6 +76,7 @@ class ImitationTrainer:
             over = engine.batch.ended != 0
             over[step::WARM_UP] = True
             self._restart(np.flatnonzero(over))
+        self.ages[:] = engine.environments  # so that not all are broken off at once
 
     # One update
 
@@ -129,11 +131,14 @@ class ImitationTrainer:
         picks = np.where(led, draw_labelled(self.labels, engine.batch.legal, lead), picks)
         agreed = self.labels[engine.environments, best] > 0
         engine.step(picks)
-        self.critic.note(output, engine)
-        self._restart(engine.finished())
+        self.ages += 1
+        broken_off = self.material.broken_off(engine, self.ages)
+        self.critic.note(output, engine, broken_off)
+        self._restart(np.union1d(engine.finished(), broken_off))
         return float(agreed.mean())
 
     def _restart(self, slots: NDArray[np.int64]) -> None:
+        self.ages[slots] = 0
         self.material.start(self.engine, self.seed, slots)
 
     # Between updates
@@ -149,6 +154,7 @@ class ImitationTrainer:
             **prefixed("optimizer", optimizer_arrays(self.optimizer)),
             **prefixed("environment", engine_arrays(self.engine)),
             **prefixed("critic", self.critic.arrays()),
+            "ages": self.ages.copy(),
         }
 
     def restore(self, arrays: Arrays, done: int) -> None:
@@ -157,4 +163,5 @@ class ImitationTrainer:
         restore_module(self.averaged, under("averaged", arrays))
         restore_optimizer(self.optimizer, under("optimizer", arrays))
         self.critic.restore(under("critic", arrays))
+        self.ages[:] = arrays["ages"]
         self.done = done

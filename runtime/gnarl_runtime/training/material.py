@@ -30,6 +30,18 @@ class Material:
     pool: Pool
     starts: Engine | None = None  # slot k stands at the boundary of boundary instance k
     share: float = 0.0  # of episodes on boundary instances; half of these start there
+    always: float = 0.0  # share of slots whose episodes all start there, and are broken off
+    steps: int = 0  # picks after which these are
+
+    def broken_off(self, engine: Engine, ages: Index) -> Index:
+        """The slots whose episode, `ages` (slots,) picks old, has seen enough of its boundary."""
+        if not self.always:
+            return np.zeros(0, np.int64)
+        there = self._starts_there(engine.environments, engine)
+        return np.flatnonzero(there & (ages % self.steps == 0))
+
+    def _starts_there(self, slots: Index, engine: Engine) -> NDArray[np.bool_]:
+        return np.asarray(slots < round(self.always * engine.slots))
 
     def start(self, engine: Engine, seed: int, slots: Index) -> None:
         """Start the next episodes in some slots of an engine over this pool."""
@@ -39,11 +51,12 @@ class Material:
         keys = engine.environments[slots], engine.episodes[slots]
         ordinary = len(self.pool) - self.starts.slots
         number = uniform_below(ordinary, seed, "pool", *keys)
-        moved = _happens(self.share, seed, "boundary", *keys)
+        always = self._starts_there(slots, engine)
+        moved = always | _happens(self.share, seed, "boundary", *keys)
         which = uniform_below(self.starts.slots, seed, "boundary instance", *keys)
         engine.episodes[slots] += 1
         engine.load(slots, np.where(moved, ordinary + which, number))
-        there = moved & _happens(0.5, seed, "start there", *keys)
+        there = always | (moved & _happens(0.5, seed, "start there", *keys))
         copy_episodes(self.starts, which[there], engine, slots[there])
 
 
@@ -72,7 +85,7 @@ def draw_material(
         artifact=compiled.artifact,
         progress=progress,
     )
-    if not data.boundary:
+    if not (data.boundary or data.boundary_starts):
         return Material(compiled, pool)
     boundary = boundary_states(
         problem,
@@ -86,7 +99,10 @@ def draw_material(
         progress=progress,
     )
     both = pool_of(problem, [*pool.instances(), *boundary.pool.instances()], compiled.oracles)
-    return Material(compiled, both, _at_the_boundary(compiled, both, boundary), data.boundary)
+    starts = _at_the_boundary(compiled, both, boundary)
+    return Material(
+        compiled, both, starts, data.boundary, data.boundary_starts, data.boundary_steps
+    )
 
 
 def _at_the_boundary(compiled: Compiled, pool: Pool, boundary: Boundary) -> Engine:

@@ -24,6 +24,10 @@ class Data(Section):
     boundary: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of episodes on moved instances
     boundary_pool: Annotated[int, Field(ge=1)] = 2_000
     boundary_margin: tuple[float, float] = (1e-3, 1e-1)  # log-uniform
+    # Share of the graphs side by side that only ever play `boundary_steps` picks from a boundary:
+    # in a whole episode one state is close to it, and most of the others are like any other.
+    boundary_starts: Annotated[float, Field(ge=0, le=1)] = 0.0
+    boundary_steps: Annotated[int, Field(ge=1)] = 4
 
 
 class Imitation(Section):
