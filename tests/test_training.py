@@ -24,6 +24,7 @@ from gnarl_runtime.evaluation.rollout import play
 from gnarl_runtime.pack import Packed, pack
 from gnarl_runtime.policy import Policy
 from gnarl_runtime.pools import draw_pool
+from gnarl_runtime.training import session
 from gnarl_runtime.training.checkpoint import (
     CheckpointError,
     load_checkpoint,
@@ -45,6 +46,7 @@ from gnarl_runtime.training.recipe_files import (
     load_recipe,
     shipped_recipes,
 )
+from gnarl_runtime.training.validate import Scores
 
 TINY = {
     "data": {"pool": 24, "nodes": 5},
@@ -191,6 +193,27 @@ def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     spent = [entry["cpu_seconds"] for entry in entries]
     assert spent == sorted(spent)  # the second process counts on from the first
     assert spent[0] > 0
+
+
+class Declining:
+    """A validator whose first weights do best, whatever they are."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def scores(self, policy: Policy) -> Scores:
+        self.asked += 1
+        return Scores(success=1 / self.asked, reward=0.0, steps=1.0)
+
+
+@pytest.mark.parametrize(("share", "kept"), [("0", 5), ("0.5", 30), ("1", 60)])
+def test_settled_weights_replace_lucky_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: str, kept: int
+) -> None:
+    monkeypatch.setattr(session, "make_validator", lambda *_: Declining())
+    out = tmp_path / "run"
+    assert main([*command(out)[3:], "--set", f"settled={share}"]) == 0
+    assert load_checkpoint(out / "best.safetensors").meta.updates == kept
 
 
 def test_ctrl_c_stops_and_says_how_to_go_on(tmp_path: Path) -> None:

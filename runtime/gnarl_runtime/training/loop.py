@@ -156,12 +156,18 @@ class Loop:
         self._latest_scores = scores.metrics
         perfect = self.progress.perfect + 1 if scores.success == 1.0 else 0
         self.progress = replace(self.progress, perfect=perfect)
-        # Of equals the later: it has learned from more, at a lower rate.
-        if not self.progress.best or scores.order >= tuple(self.progress.best):
-            done = self.trainer.done
+        done = self.trainer.done
+        if self._better(scores, done):
             self.progress = replace(self.progress, best=scores.order, best_at=done)
             self.run.save_best(self.trainer, self._meta(scores.metrics))
         return scores
+
+    def _better(self, scores: Scores, done: int) -> bool:
+        """Whether to keep these weights; of equals the later, which have learned from more."""
+        settled = self.recipe.validation.settled * self.trainer.updates
+        if not self.progress.best or self.progress.best_at < settled <= done:
+            return True
+        return scores.order >= tuple(self.progress.best)
 
     def _is_perfect(self) -> bool:
         """Nothing is left to gain: right on every graph, in episodes that cannot be shorter."""

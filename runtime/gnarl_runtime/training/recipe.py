@@ -78,6 +78,9 @@ class Validation(Section):
     nodes: int | None = None  # None: the sizes of the `valid` split
     every: Annotated[int, Field(ge=1)] = 500  # updates
     stop_when_perfect: bool = True  # where every episode has the same length
+    # Share of the run after which weights replace any from before it, however those did: a few
+    # graphs cannot tell luck at a high learning rate from skill at a low one.
+    settled: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
 class Recipe(Section):
