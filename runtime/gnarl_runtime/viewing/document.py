@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,9 @@ def page_of(recording: Recording, places: Places, subtitle: str) -> Page:
         graph_features=_columns(_of_graph(observed)),
         masks=_columns(_of_pairs(observed)),
         phases=_phases(problem, recording.adviser),
-        sources=tuple(SourceFile(source.name, source.text) for source in problem.sources),
+        sources=tuple(
+            SourceFile(PurePath(source.name).name, source.text) for source in problem.sources
+        ),
         frames=tuple(_frame(recording, moment, reasons) for moment in recording.moments),
         reasons=tuple(reasons.known),
         reward=recording.reward,

@@ -42,7 +42,9 @@ function chanceOf(pairs, v) {
   const hit = (pairs || []).find(([w]) => w === v);
   return hit ? hit[1] : 0;
 }
-const few = (nodes) => (nodes.length > 8 ? `${list(nodes.slice(0, 7))} and ${nodes.length - 7} more` : list(nodes));
+function few(nodes, most = 8) {
+  return nodes.length > most ? `${list(nodes.slice(0, most - 1))} and ${nodes.length - most + 1} more` : list(nodes);
+}
 
 function valueText(column, value) {
   if (column.type === "mask") return value ? "true" : "false";

@@ -96,7 +96,7 @@ function sentence(frame) {
   if (frame.pick === null) return `Step ${end} of ${end}: the end. ${data.ending[0].toUpperCase()}${data.ending.slice(1)}.`;
   const phase = data.phases[frame.phase];
   const choice = data.adviser === null ? "" : advised(frame).length === 0 ? " The expert has no answer here." :
-    agrees(frame) ? " The expert agrees." : ` The expert would pick ${few(advised(frame))}.`;
+    agrees(frame) ? " The expert agrees." : ` The expert would pick ${few(advised(frame), 4)}.`;
   return `Step ${now + 1} of ${end}: round ${frame.round}, phase ${phase.name}. Picks ${phase.variable} = node ${data.labels[frame.pick]} ` +
     `(${percent(chanceOf(frame.chances, frame.pick))}), ${frame.legal.length} of ${count} are legal.${choice}`;
 }

@@ -84,12 +84,7 @@ def choose_instance(subject: Subject, args: argparse.Namespace) -> Instance:
     problem: Problem = subject.problem
     if args.data is not None:
         return _from_file(problem, args)
-    sets = [entry for entry in problem.instances if args.instances in (None, entry.name)]
-    known = {split.name for split in sets[0].splits}
-    wanted = (
-        ("test", "valid", "train") if subject.policy is not None else ("train", "valid", "test")
-    )
-    split = choose_split(problem, next(name for name in wanted if name in known), args.instances)
+    split = choose_split(problem, "train" if subject.policy is None else "test", args.instances)
     # One family that draws from its sets, also where evaluation would go through them.
     family = Family(split.name, split.generator, split.args)
     return draw_instance(problem, family, args.seed, 0, nodes=args.nodes or NODES)
