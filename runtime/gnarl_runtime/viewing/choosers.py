@@ -28,7 +28,9 @@ class Chooser:
         """What the pick is drawn from."""
         if not self.best or not chances.any():
             return chances
-        return np.eye(len(chances))[int(chances.argmax())]
+        certain = np.zeros(len(chances))
+        certain[chances.argmax()] = 1.0
+        return certain
 
 
 def expert_chooser(game: Interpreter, name: str | None) -> Chooser:

@@ -249,11 +249,11 @@ def _values(feature: Feature, moment: Moment) -> Any:
     """A value, or one per node."""
     values = moment.features[feature.name]
     if values.ndim == 0:
-        return _value(feature, values[()])
-    return tuple(_value(feature, value) for value in values)
+        return _value(feature, values.item())
+    return tuple(_value(feature, value) for value in values.tolist())
 
 
-def _value(feature: Feature, value: np.generic) -> float | int:
+def _value(feature: Feature, value: Any) -> float | int:
     return _number(value) if feature.type == "scalar" else int(value)
 
 

@@ -16,9 +16,7 @@ function go(step) {
   el("last").disabled = el("next").disabled = now === end;
   const focus = pinned === null ? hovered : pinned;
   el("here").textContent = focus === null ? "" : about(focus, frame);
-  const changed = frame.pick === null ? null : document.querySelector("td.changed");
-  const row = changed ? changed.parentElement : frame.pick === null ? null : rows[frame.pick].tr;
-  if (row && pinned === null) reveal(el("nodes"), row);
+  if (frame.pick !== null && pinned === null) reveal(el("nodes"), rows[frame.pick].tr);
 }
 function halt() {
   clearInterval(timer);

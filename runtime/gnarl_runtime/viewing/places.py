@@ -7,6 +7,7 @@ distances between all nodes that only points of a plane can have. Otherwise the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,8 @@ def _coordinates(problem: Problem, instance: Instance) -> Places | None:
     numbers = {f.name for f in problem.features if f.place == "node" and f.type == "scalar"}
     inputs = instance.inputs
     if {"x", "y"} <= numbers & set(inputs):
-        return np.stack([inputs["x"], -np.asarray(inputs["y"])], axis=1).astype(np.float64)
+        x, y = (np.asarray(inputs[name], np.float64) for name in ("x", "y"))
+        return np.stack([x, -y], axis=1)
     for distances in _distances(problem, instance):
         places = _plane(distances)
         if places is not None:
@@ -140,7 +142,7 @@ def _springs(graph: Graph, seed: int) -> Places:
     return np.array([start[v] for v in range(graph.n)])
 
 
-def _path_lengths(drawn: object) -> dict[int, dict[int, float]]:
+def _path_lengths(drawn: Any) -> dict[int, dict[int, float]]:
     """Edges between any two nodes; those in different parts stand somewhat farther off."""
     import networkx as nx
 

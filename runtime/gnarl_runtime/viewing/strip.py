@@ -95,7 +95,9 @@ class _Panel:
             (ends[~fresh], _EDGE, 0.8, alpha),
             (ends[fresh], _IN, 2.0, 1.0),
         ):
-            lines = LineCollection(self.at[chosen], colors=colour, linewidths=width, alpha=opacity)
+            lines = LineCollection(
+                [*self.at[chosen]], colors=colour, linewidths=width, alpha=opacity
+            )
             self.axes.add_collection(lines)
 
     def draw_pointers(self) -> None:

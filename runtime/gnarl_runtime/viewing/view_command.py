@@ -72,7 +72,7 @@ def verify_choices(subject: Subject, args: argparse.Namespace) -> None:
         raise UsageError(f"{problem.name} declares no expert; try --policy random")
     if args.expert != NOBODY:
         verify_name("--expert", args.expert, [entry.name for entry in problem.experts])
-    rewards = [entry.name for entry in (*problem.objectives, *problem.rewards)]
+    rewards = [e.name for e in problem.objectives] + [e.name for e in problem.rewards]
     verify_name("--reward", args.reward, rewards)
     verify_name("--instances", args.instances, [entry.name for entry in problem.instances])
     if not problem.instances and args.data is None:
