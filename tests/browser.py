@@ -68,7 +68,7 @@ def open_page(
 ) -> Opened:
     """A file in a fresh window."""
     page = running.new_page(viewport={"width": width, "height": height}, **more)
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)
     opened = Opened(page)
     page.on("console", lambda message: opened.complaints.append(message.text))
     page.on("pageerror", lambda error: opened.complaints.append(str(error)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,8 +131,7 @@ def test_a_node_under_the_pointer_says_why_not(bfs: Opened) -> None:
     bfs.page.click("#next")
     frame = bfs.value("data.frames[1]")
     node, reason = frame["why_not"][0]
-    bfs.page.locator("#graph .node .disc").nth(0).wait_for()
-    bfs.value(f"hover({node})")
+    bfs.page.locator("#graph .name", has_text=re.compile(f"^{node}$")).hover()
     assert bfs.value(f"data.reasons[{reason}]") in bfs.text("#here")
 
 

@@ -94,11 +94,6 @@ class _Witness:
     def look(self, state: State, advice: Chances | None) -> None:
         game, mutable = self.game, self.game.problem.graph.mutable
         before = self.moments[-1] if self.moments else None
-        values = (
-            tuple(game.objective(state, entry.name) for entry in game.problem.objectives)
-            if before is None or state.phase == 0
-            else before.objectives
-        )
         paid = before.decision.reward if before and before.decision else 0.0
         self.moments.append(
             Moment(
@@ -110,10 +105,17 @@ class _Witness:
                 legal=game.mask(state),
                 advice=advice,
                 total=paid + (before.total if before else 0.0),
-                objectives=values,
+                objectives=self.objectives(state),
                 decision=None,
             )
         )
+
+    def objectives(self, state: State) -> tuple[float, ...]:
+        """What has been reached; inside a round it stands as at the round's start."""
+        if self.moments and state.phase:
+            return self.moments[-1].objectives
+        entries = self.game.problem.objectives
+        return tuple(self.game.objective(state, entry.name) for entry in entries)
 
     def decided(self, step: Step) -> None:
         decision = Decision(step.pick, self.chances, step.changes, step.reward, step.why)

@@ -26,9 +26,7 @@ def strip_picture(recording: Recording, places: Places, steps: int) -> bytes:
     from matplotlib.figure import Figure
 
     chosen = evenly(len(recording.moments), steps)
-    columns = min(_PER_ROW, len(chosen))
-    if len(chosen) == 4:
-        columns = 2
+    columns = 2 if len(chosen) == 4 else min(_PER_ROW, len(chosen))
     rows = math.ceil(len(chosen) / columns)
     size = (_WIDTH * columns, (_WIDTH / ASPECT + 0.42) * rows + 0.55)
     figure = Figure(figsize=size, layout="constrained", facecolor="white")
@@ -60,7 +58,7 @@ class _Panel:
         self.axes, self.recording, self.number = axes, recording, number
         self.moment: Moment = recording.moments[number]
         self.at = places * (ASPECT, -1.0)
-        self.dots = min(330.0, 3200.0 / len(places))  # area of a node, in points
+        self.dots = min(330.0, 5600.0 / len(places))  # area of a node, in points
         self.shrink = math.sqrt(self.dots) / 2 + 1
 
     def draw(self) -> None:
