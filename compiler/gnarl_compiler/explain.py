@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnarl_compiler.evaluate import Bindings, Evaluator
@@ -20,9 +21,11 @@ class Reason:
     let: str | None
     bound: tuple[tuple[str, int], ...]
 
-    def describe(self, problem: Problem) -> str:
+    def describe(self, problem: Problem, labels: Sequence[str] = ()) -> str:
+        """The clause and its line; nodes by their labels, or by number without any."""
         where = f" in `{self.let}`" if self.let else ""
-        names = ", ".join(f"{name} = {node}" for name, node in self.bound)
+        nodes = [(name, labels[node] if labels else node) for name, node in self.bound]
+        names = ", ".join(f"{name} = {node}" for name, node in nodes)
         values = f" with {names}" if names else ""
         line, text = problem.line_of(self.span), problem.text_of(self.span)
         return f"line {line}{where}: `{text}` is false{values}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,7 @@ class Step:
 
 @dataclass
 class Trace:
-    """Plays an episode step by step; `state` is where it stands."""
+    """Plays an episode step by step; `state` is where it stands, `labels` are nodes' names."""
 
     game: Interpreter
     state: State
@@ -41,6 +41,7 @@ class Trace:
     rng: np.random.Generator
     stopped: str = ""
     total: float = 0.0
+    labels: Sequence[str] = ()
 
     def steps(self, explain: bool) -> Iterator[Step]:
         """Steps until the episode ends, or until the policy has nothing to pick from."""
@@ -76,7 +77,8 @@ class Trace:
         )
 
     def reasons(self, state: State, node: int) -> list[str]:
-        return [r.describe(self.game.problem) for r in why_illegal(self.game, state, node)]
+        reasons = why_illegal(self.game, state, node)
+        return [reason.describe(self.game.problem, self.labels) for reason in reasons]
 
 
 def expert_policy(game: Interpreter, name: str | None) -> Policy:
@@ -93,29 +95,37 @@ def random_policy(game: Interpreter) -> Policy:
     return choose
 
 
-def describe_changes(problem: Problem, changes: tuple[Change, ...]) -> list[str]:
-    """What a step changed, a line of the spec at a time; writes of the same value are left out."""
+def describe_changes(
+    problem: Problem, changes: tuple[Change, ...], labels: Sequence[str] = ()
+) -> list[str]:
+    """What a step changed, a line of the spec at a time; writes of the same value are left out.
+
+    Nodes are called by their labels, or by number without any.
+    """
     texts = []
     for change in changes:
         if change.before == change.after:
             continue
         feature = None if change.target == "edge" else problem.feature(change.target)
-        cell = _cell_text(change)
-        before, after = _value_text(feature, change.before), _value_text(feature, change.after)
+        cell = _cell_text(change, labels)
+        values = change.before, change.after
+        before, after = (_value_text(feature, value, labels) for value in values)
         texts.append(f"{cell} {before} → {after} (line {problem.line_of(change.span)})")
     return texts
 
 
-def _cell_text(change: Change) -> str:
-    index = ", ".join(map(str, change.index))
+def _cell_text(change: Change, labels: Sequence[str]) -> str:
+    index = ", ".join(labels[node] if labels else str(node) for node in change.index)
     if change.target == "edge":
         return f"edge({index})"
     return f"{change.target}[{index}]" if change.index else change.target
 
 
-def _value_text(feature: Feature | None, value: Value) -> str:
+def _value_text(feature: Feature | None, value: Value, labels: Sequence[str] = ()) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if labels and feature is not None and feature.type in ("pointer", "mask_one"):
+        return labels[int(value or 0)]
     if feature is not None and feature.choices:
         return feature.choices[int(value or 0)]
     return f"{value:.6g}" if isinstance(value, float) else str(value)

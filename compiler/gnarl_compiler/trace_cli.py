@@ -65,14 +65,15 @@ def _verify_arguments(problem: Problem, args: argparse.Namespace) -> None:
     if args.policy == "expert" and not problem.experts:
         raise UsageError(f"{problem.name} declares no expert; try --policy random")
     rewards = [e.name for e in problem.objectives] + [e.name for e in problem.rewards]
-    _verify_name("--expert", args.expert, [entry.name for entry in problem.experts])
-    _verify_name("--reward", args.reward, rewards)
-    _verify_name("--instances", args.instances, [entry.name for entry in problem.instances])
+    verify_name("--expert", args.expert, [entry.name for entry in problem.experts])
+    verify_name("--reward", args.reward, rewards)
+    verify_name("--instances", args.instances, [entry.name for entry in problem.instances])
     if not problem.instances:
         raise UsageError(f"{problem.name} declares no instances to draw a graph from")
 
 
-def _verify_name(flag: str, given: str | None, known: list[str]) -> None:
+def verify_name(flag: str, given: str | None, known: list[str]) -> None:
+    """Raise a UsageError with a suggestion if a name is given that the spec does not have."""
     if given is not None and given not in known:
         fix = did_you_mean(given, known)
         has = f"the spec has: {', '.join(known)}" if known else "the spec has none"

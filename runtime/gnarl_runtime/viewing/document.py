@@ -1,0 +1,285 @@
+"""A Recording and places go in, what the page shows comes out, as its script reads it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.trace import describe_changes
+from gnarl_dsl.model import Feature, Problem
+from gnarl_runtime.viewing.places import ASPECT, Places
+from gnarl_runtime.viewing.recording import Decision, Moment, Recording, labels_of
+from gnarl_runtime.viewing.source_marks import Line, phase_lines, written_lines
+
+Pair = tuple[int, int]
+Weighed = tuple[tuple[int, float], ...]  # nodes with their chances
+_LEAST = 5e-4  # a smaller chance is not told
+
+
+@dataclass(frozen=True)
+class Column:
+    """A feature; `choices` are the names of a categorical."""
+
+    name: str
+    stage: str
+    type: str
+    doc: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PhaseInfo:
+    """A phase and its lines in the spec."""
+
+    name: str
+    variable: str
+    allow: tuple[Line, ...]
+    update: tuple[Line, ...]
+    expert: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A number per edge, in the order of the edges."""
+
+    name: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One state and the pick in it; `pick` None: the last one."""
+
+    round: int
+    phase: int
+    picks: tuple[int, ...]
+    pick: int | None
+    legal: tuple[int, ...]
+    chances: Weighed
+    advice: Weighed | None
+    nodes: tuple[Any, ...]  # per node feature: a value per node, or the node of a mask_one
+    graph: tuple[Any, ...]  # per graph feature
+    masks: tuple[tuple[Pair, ...], ...]  # per mask of edges or pairs: where it is true
+    added: tuple[Pair, ...]  # edges that were not there at the start
+    removed: tuple[Pair, ...]
+    changes: tuple[str, ...]
+    written: tuple[Line, ...]
+    why_not: tuple[Pair, ...]  # an illegal node and the number of a reason
+    reward: str
+    total: str
+    objectives: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything the page shows."""
+
+    problem: str
+    doc: str
+    subtitle: str
+    player: str
+    adviser: str | None
+    aspect: float
+    directed: bool
+    complete: bool
+    labels: tuple[str, ...]
+    places: tuple[tuple[float, float], ...]
+    edges: tuple[Pair, ...]
+    weights: Weights | None
+    node_features: tuple[Column, ...]
+    graph_features: tuple[Column, ...]
+    masks: tuple[Column, ...]
+    phases: tuple[PhaseInfo, ...]
+    sources: tuple[SourceFile, ...]
+    reasons: tuple[str, ...]
+    reward: str | None
+    objectives: tuple[str, ...]
+    horizon: str
+    ending: str
+    frames: tuple[Frame, ...]
+
+
+def page_of(recording: Recording, places: Places, subtitle: str) -> Page:
+    """The page of a recording."""
+    problem, graph = recording.problem, recording.instance.graph
+    reasons = _Numbered()
+    observed = [feature for feature in problem.features if feature.observed]
+    complete = graph.n > 2 and graph.m * (1 if graph.directed else 2) == graph.n * (graph.n - 1)
+    return Page(
+        problem=problem.name,
+        doc=problem.doc,
+        subtitle=subtitle,
+        player=recording.player,
+        adviser=recording.adviser,
+        aspect=ASPECT,
+        directed=graph.directed,
+        complete=complete,
+        labels=labels_of(recording.instance),
+        places=tuple((round(float(x), 4), round(float(y), 4)) for x, y in places),
+        edges=_pairs(graph.edges()),
+        weights=_weights(recording),
+        node_features=_columns(_of_nodes(observed)),
+        graph_features=_columns(_of_graph(observed)),
+        masks=_columns(_of_pairs(observed)),
+        phases=_phases(problem, recording.adviser),
+        sources=tuple(
+            SourceFile(PurePath(source.name).name, source.text) for source in problem.sources
+        ),
+        frames=tuple(_frame(recording, moment, reasons) for moment in recording.moments),
+        reasons=tuple(reasons.known),
+        reward=recording.reward,
+        objectives=tuple(entry.name for entry in problem.objectives),
+        horizon=_text(recording.horizon),
+        ending=ending_of(recording),
+    )
+
+
+def ending_of(recording: Recording) -> str:
+    """`terminated after 11 rounds, valid, not correct`."""
+    last = recording.moments[-1]
+    rounds = last.round if recording.ended else last.round - 1
+    words = [f"{recording.ended or 'left'} after {rounds} round{'s' * (rounds != 1)}"]
+    words += [recording.stopped] if recording.stopped else []
+    for name, truth in (("valid", recording.valid), ("correct", recording.correct)):
+        if truth is not None:
+            words.append(name if truth else f"not {name}")
+    return ", ".join(words)
+
+
+class _Numbered:
+    """Texts by number: the same reason is given in many frames."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self.known.setdefault(text, len(self.known))
+
+
+# Features: which are shown where
+
+
+def _of_nodes(features: Sequence[Feature]) -> list[Feature]:
+    return [f for f in features if f.place == "node"]
+
+
+def _of_graph(features: Sequence[Feature]) -> list[Feature]:
+    return [f for f in features if f.place == "graph"]
+
+
+def _of_pairs(features: Sequence[Feature]) -> list[Feature]:
+    """Masks only: a picture of a graph has no room for a table of n by n numbers."""
+    return [f for f in features if f.place in ("edge", "pair") and f.type == "mask"]
+
+
+def _columns(features: Sequence[Feature]) -> tuple[Column, ...]:
+    return tuple(Column(f.name, f.stage, f.type, f.doc, f.choices) for f in features)
+
+
+def _phases(problem: Problem, expert: str | None) -> tuple[PhaseInfo, ...]:
+    marks = [phase_lines(problem, phase, expert) for phase in problem.phases]
+    return tuple(
+        PhaseInfo(phase.name, phase.variable, own.allow, own.update, own.expert)
+        for phase, own in zip(problem.phases, marks, strict=True)
+    )
+
+
+def _weights(recording: Recording) -> Weights | None:
+    """The first input that gives every edge a number."""
+    inputs, graph = recording.instance.inputs, recording.instance.graph
+    for feature in recording.problem.features:
+        if (
+            feature.name in inputs
+            and feature.type == "scalar"
+            and feature.place in ("edge", "pair")
+        ):
+            values = inputs[feature.name][tuple(graph.edges().T)]
+            return Weights(feature.name, tuple(_number(v) for v in values))
+    return None
+
+
+# Frames
+
+
+def _frame(recording: Recording, moment: Moment, reasons: _Numbered) -> Frame:
+    problem, made = recording.problem, moment.decision
+    before, now = recording.instance.graph.adjacency, moment.adjacency
+    directed = recording.instance.graph.directed
+    observed = [feature for feature in problem.features if feature.observed]
+    return Frame(
+        round=moment.round,
+        phase=moment.phase,
+        picks=moment.picks,
+        pick=made.pick if made else None,
+        legal=tuple(np.flatnonzero(moment.legal).tolist()),
+        chances=_weighed(made.chances) if made else (),
+        advice=None if moment.advice is None else _weighed(moment.advice),
+        nodes=tuple(_values(f, moment) for f in _of_nodes(observed)),
+        graph=tuple(_values(f, moment) for f in _of_graph(observed)),
+        masks=tuple(_true_pairs(f, moment, directed) for f in _of_pairs(observed)),
+        added=_where(now & ~before, directed),
+        removed=_where(before & ~now, directed),
+        changes=_changes(recording, made) if made else (),
+        written=written_lines(problem, made.changes) if made else (),
+        why_not=tuple((node, reasons(text)) for node, text in made.why_not) if made else (),
+        reward=_text(made.reward) if made else "",
+        total=_text(moment.total),
+        objectives=tuple(map(_text, moment.objectives)),
+    )
+
+
+def _changes(recording: Recording, made: Decision) -> tuple[str, ...]:
+    labels = labels_of(recording.instance)
+    return tuple(describe_changes(recording.problem, made.changes, labels))
+
+
+def _values(feature: Feature, moment: Moment) -> Any:
+    """A value, or one per node."""
+    values = moment.features[feature.name]
+    if values.ndim == 0:
+        return _value(feature, values.item())
+    return tuple(_value(feature, value) for value in values.tolist())
+
+
+def _value(feature: Feature, value: Any) -> float | int:
+    return _number(value) if feature.type == "scalar" else int(value)
+
+
+def _number(value: Any) -> float:
+    return float(f"{float(value):.6g}")
+
+
+def _text(value: float) -> str:
+    return f"{value + 0.0:.4g}" if math.isfinite(value) else str(value)
+
+
+def _weighed(chances: NDArray[np.float64]) -> Weighed:
+    nodes = np.flatnonzero(chances >= _LEAST).tolist()
+    return tuple((node, round(float(chances[node]), 4)) for node in nodes)
+
+
+def _true_pairs(feature: Feature, moment: Moment, directed: bool) -> tuple[Pair, ...]:
+    values = moment.features[feature.name].astype(np.bool_)
+    if feature.place == "pair":
+        return _where(values, True)
+    return _where(values & moment.adjacency, directed)
+
+
+def _where(mask: NDArray[np.bool_], ordered: bool) -> tuple[Pair, ...]:
+    return _pairs(np.argwhere(mask if ordered else np.triu(mask)))
+
+
+def _pairs(ends: NDArray[np.integer]) -> tuple[Pair, ...]:
+    return tuple((int(u), int(v)) for u, v in ends)

@@ -1,0 +1,28 @@
+"""A trained policy goes in, a Chooser that asks it about states of the interpreter comes out."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from gnarl_compiler.state import State
+from gnarl_dsl.model import Problem
+from gnarl_runtime.batch import Batch
+from gnarl_runtime.layout import layout_of
+from gnarl_runtime.pack import pack
+from gnarl_runtime.policy import Policy, log_chances
+from gnarl_runtime.viewing.choosers import Chances, Chooser
+
+
+def learned_chooser(policy: Policy, problem: Problem, nodes: int) -> Chooser:
+    """The policy on graphs of so many nodes; it takes its best pick, as in an evaluation."""
+    batch = Batch.allocate(layout_of(problem, 1, nodes))
+
+    def chances(state: State) -> Chances:
+        batch.load_state(0, state)
+        packed = pack(batch, [0])
+        with torch.inference_mode():
+            logs = log_chances(policy(packed), packed)
+        return np.asarray(logs.double().exp().cpu().numpy(), np.float64)
+
+    return Chooser("trained policy", chances, best=True)
