@@ -27,6 +27,7 @@ CONFIGS = {
     "sum": PolicyConfig(width=32, aggregation="sum", message_depth=3, pooling="mean"),
     "norm": PolicyConfig(width=32, layer_norm=True, rounds=1),
     "gatv2": PolicyConfig(width=32, processor="gatv2"),
+    "product": PolicyConfig(width=32, actor="product"),
 }
 
 
@@ -311,6 +312,7 @@ def test_a_processor_of_ones_own() -> None:
         ({"message_depth": 4}, "message_depth: expected 2 or 3, found 4"),
         ({"aggregation": "mean"}, "aggregation: expected max or sum, found 'mean'"),
         ({"pooling": "sum"}, "pooling: expected max or mean, found 'sum'"),
+        ({"actor": "cosine"}, "actor: expected distance or product, found 'cosine'"),
         ({"processor": "gat"}, "processor: expected mpnn or gatv2, found 'gat'"),
     ],
 )

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from gnarl_runtime.graphs import Graphs
 from gnarl_runtime.messages import Kernel, requested_kernel, use_fused
-from gnarl_runtime.policy_config import Pooling
+from gnarl_runtime.policy_config import Actor, Pooling
 from gnarl_runtime.pooled_kernel import fused_distances, fused_largest
 from gnarl_runtime.segments import SegmentMax, segment_mean
 
@@ -33,18 +33,23 @@ class Pool(nn.Module):  # type: ignore[misc]
 
 
 class ProtoActor(nn.Module):  # type: ignore[misc]
-    """Nodes score by closeness to a proto-action (the paper, App. A.1)."""
+    """Nodes score by closeness to a proto-action (the paper, App. A.1), or by their product."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, kind: Actor = "distance") -> None:
         super().__init__()
+        self.kind = kind
         self.proto_action = nn.Linear(width, width)
         self.log_temperature = nn.Parameter(torch.zeros(()))
         self.kernel: Kernel = requested_kernel()
 
     def forward(self, h: Tensor, pooled: Tensor, graphs: Graphs) -> Tensor:
-        """Minus the Euclidean distance, in units of the learned temperature."""  # (nodes,)
-        distance = self.distance(h, self.proto_action(pooled), graphs)
-        return distance * -torch.exp(-self.log_temperature)
+        """Minus the distance, or the product, in units of the learned temperature."""  # (nodes,)
+        wanted = self.proto_action(pooled)
+        if self.kind == "product":
+            score = (h * wanted.index_select(0, graphs.graph)).sum(1) * h.shape[1] ** -0.5
+        else:
+            score = -self.distance(h, wanted, graphs)
+        return score * torch.exp(-self.log_temperature)
 
     def distance(self, h: Tensor, wanted: Tensor, graphs: Graphs) -> Tensor:
         """Of each node to the point (graphs, width) of its graph."""  # (nodes,)

@@ -59,7 +59,7 @@ class Policy(nn.Module):  # type: ignore[misc]
         self.encoder = Encoder(self.signature, self.config.width)
         self.processor = make_processor(self.config) if processor is None else processor
         self.pool = Pool(self.config.pooling)
-        self.actor = ProtoActor(self.config.width)
+        self.actor = ProtoActor(self.config.width, self.config.actor)
         self.critic = Critic(self.config.width)
 
     def forward(self, packed: Packed | Graphs) -> Output:

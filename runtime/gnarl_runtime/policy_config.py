@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 Aggregation = Literal["max", "sum"]
 Pooling = Literal["max", "mean"]
+Actor = Literal["distance", "product"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,9 @@ class PolicyConfig:
     aggregation: Aggregation = "max"
     pooling: Pooling = "max"
     processor: str = "mpnn"
+    # The paper's distance to the proto-action, or the product with it: what a node's embedding
+    # holds besides what is asked for changes its distance, but not its product.
+    actor: Actor = "distance"
     layer_norm: bool = False  # after each round; the paper has none, deep sums may need it
 
     def __post_init__(self) -> None:
@@ -30,6 +34,7 @@ class PolicyConfig:
         require("message_depth", self.message_depth, self.message_depth in (2, 3), "2 or 3")
         require_one_of("aggregation", self.aggregation, get_args(Aggregation))
         require_one_of("pooling", self.pooling, get_args(Pooling))
+        require_one_of("actor", self.actor, get_args(Actor))
 
 
 def require_one_of(name: str, found: str, known: tuple[str, ...]) -> None:
