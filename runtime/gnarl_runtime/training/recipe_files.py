@@ -31,7 +31,7 @@ def shipped_recipes() -> list[str]:
 
 
 def default_recipe(problem: Problem) -> tuple[str, Recipe]:
-    """The shipped recipe called like the problem, or by its trainer; else what suits any problem."""
+    """The shipped recipe called like the problem or its trainer, else what suits any problem."""
     for name in (problem.name, f"{problem.name}_bc", f"{problem.name}_ppo"):
         if name in shipped_recipes():
             return name, load_recipe(name)
