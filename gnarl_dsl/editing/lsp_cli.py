@@ -41,14 +41,21 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return USAGE
-    if args.log:
-        try:
-            logging.basicConfig(filename=args.log, level=logging.INFO)
-        except OSError as error:
-            print(f"gnarl-lsp: --log {args.log}: {error.strerror}", file=sys.stderr)
-            return USAGE
+    try:
+        keep_log(args.log)
+    except OSError as error:
+        print(f"gnarl-lsp: --log {args.log}: {error.strerror}", file=sys.stderr)
+        return USAGE
     make_server().start_io()
     return OK
+
+
+def keep_log(path: str | None) -> None:
+    """Append what the server logs to a file; standard error belongs to the editor."""
+    if path is not None:
+        root = logging.getLogger()
+        root.addHandler(logging.FileHandler(path, encoding="utf-8"))
+        root.setLevel(logging.INFO)
 
 
 if __name__ == "__main__":
