@@ -139,7 +139,7 @@ SPLITS = {
 # A feature line up to its type, in groups: name, stage, location, position, type. Elsewhere these
 # words are free, and specs use some of them as names.
 FEATURE_LINE = (
-    r"^([ \t]+)([A-Za-z_][A-Za-z0-9_]*)([ \t]+)"
+    r"^([ \t]*)([A-Za-z_][A-Za-z0-9_]*)([ \t]+)"
     rf"({'|'.join(STAGES)})([ \t]+)({'|'.join(PLACES)})(\([^)\n]*\))?([ \t]+)"
     rf"({'|'.join(sorted(TYPES, reverse=True))})\b"
 )
