@@ -1,4 +1,4 @@
-"""A language client over standard input and output, with calls that wait: for tests."""
+"""A language client on standard input and output whose calls wait, and a spec to ask about."""
 
 from __future__ import annotations
 
@@ -15,6 +15,55 @@ from pygls.lsp.client import LanguageClient
 
 TIMEOUT = 30
 T = TypeVar("T")
+SPEC = """\
+gnarl 1
+problem demo
+  "A small one, 🦉 and all."
+
+param eps = 0.1   "how close"
+graph undirected
+
+features
+  w     input   node     scalar   ~ uniform(0, 1)  "node weight"
+  pred  state   node(x)  pointer  = x
+  mark  state   node     mask     = false
+  best  oracle  node     mask     = min_vertex_cover(w)
+
+let open(x) = exists y in neighbors(x): mark[y] and w[y] > eps
+
+phase from(u)
+  allow not open(u)
+phase to(v)
+  allow edge(u, v)
+  update
+    let heavy = w[v] > eps
+    for z in neighbors(v) where heavy
+      pred[z] := v
+    mark[v] := true
+
+horizon n rounds
+terminate when forall x in nodes: mark[x]
+objective size = -sum(x in nodes where mark[x]: w[x])
+correct forall x in nodes: mark[x] == best[x]
+
+expert first
+  from: uniform u where u == last(from)
+  to:   uniform v where best[v]
+
+instances er
+  train 10  er(n = 8, p = 0.5)
+  valid 10  er(n = 8, p = 0.5)
+  test  10  er(n = 8, p = 0.5)
+"""
+
+
+def at(text: str, what: str, nth: int = 0) -> tuple[int, int]:
+    """Line and UTF-16 character of the nth time that something stands in a text."""
+    offset = -1
+    for _ in range(nth + 1):
+        offset = text.index(what, offset + 1)
+    before = text[:offset].rsplit("\n", 1)[-1]
+    return text.count("\n", 0, offset), len(before.encode("utf-16-le")) // 2
 
 
 class Client:

@@ -4,83 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lsp_client import Client
+from lsp_client import SPEC, Client, at
 from lsprotocol import types
 
 from gnarl_dsl.format import format_text
 from gnarl_dsl.loading import check_text
 from gnarl_dsl.render import to_record
 from gnarl_dsl.specs import find_spec, shipped_specs
-
-SPEC = """\
-gnarl 1
-problem demo
-  "A small one, 🦉 and all."
-
-param eps = 0.1   "how close"
-graph undirected
-
-features
-  w     input   node     scalar   ~ uniform(0, 1)  "node weight"
-  pred  state   node(x)  pointer  = x
-  mark  state   node     mask     = false
-  best  oracle  node     mask     = min_vertex_cover(w)
-
-let open(x) = exists y in neighbors(x): mark[y] and w[y] > eps
-
-phase from(u)
-  allow not open(u)
-phase to(v)
-  allow edge(u, v)
-  update
-    let heavy = w[v] > eps
-    for z in neighbors(v) where heavy
-      pred[z] := v
-    mark[v] := true
-
-horizon n rounds
-terminate when forall x in nodes: mark[x]
-objective size = -sum(x in nodes where mark[x]: w[x])
-correct forall x in nodes: mark[x] == best[x]
-
-expert first
-  from: uniform u where u == last(from)
-  to:   uniform v where best[v]
-
-instances er
-  train 10  er(n = 8, p = 0.5)
-  valid 10  er(n = 8, p = 0.5)
-  test  10  er(n = 8, p = 0.5)
-"""
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    client = Client()
-    yield client
-    assert client.messages.empty(), client.messages.get()
-    assert client.close() == 0
-
-
-@pytest.fixture
-def uri(client: Client, tmp_path: Path) -> str:
-    uri = client.open(tmp_path / "demo.gnarl", SPEC)
-    assert client.diagnostics(uri) == []
-    return uri
-
-
-def at(text: str, what: str, nth: int = 0) -> tuple[int, int]:
-    """Line and UTF-16 character of the nth time that something stands in a text."""
-    offset = -1
-    for _ in range(nth + 1):
-        offset = text.index(what, offset + 1)
-    before = text[:offset].rsplit("\n", 1)[-1]
-    return text.count("\n", 0, offset), len(before.encode("utf-16-le")) // 2
-
 
 # Diagnostics
 
@@ -225,65 +158,6 @@ def test_definition_leads_into_the_extended_file(client: Client, tmp_path: Path)
     assert "mvc.gnarl" in client.hover(uri, *at(text, "w[x]"))
 
 
-# Completion
-
-
-@pytest.mark.parametrize(
-    ("typed", "fits", "does_not"),
-    [
-        ("ph", ["phase", "let", "instances"], ["allow", "mark", "and"]),
-        ("phase third(t)\n  ", ["allow", "update"], ["phase", "mark"]),
-        ("phase third(t)\n  allow ", ["t", "u", "v", "mark", "open", "degree", "not"], ["heavy"]),
-        ("phase third(t)\n  update\n    ", ["if", "for", "let", "mark"], ["allow"]),
-        ("let f(a, b) = sum(c in neighbors(a): ", ["a", "b", "c", "w", "eps"], ["u", "where"]),
-        ("let f(a) = a in ", [], ["mark"]),
-        ("let f = exists a in ", ["nodes", "neighbors", "edges"], ["mark"]),
-        ("let f = (count(a in nodes) + ", ["mark", "n"], ["a"]),
-        ("let f = last(", ["from", "to"], ["mark"]),
-        ("let f = if open(", ["mark", "w"], []),
-        ("let f = w[x] ", ["and", "or"], ["mark", "not"]),
-        ("let ne", [], ["n", "mark", "neighbors"]),
-        ("features\n  big  ", ["input", "state", "derived", "oracle"], ["graph", "mark"]),
-        ("features\n  big  state  ", ["node", "edge", "pair", "graph"], ["mark"]),
-        ("features\n  big  state  node(x)  ", ["scalar", "mask"], ["x", "mark"]),
-        ("features\n  big  state  node(x)  mask = ", ["x", "mark"], ["scalar"]),
-        ("features\n  big  input  node  scalar  ~ ", ["uniform", "given"], ["mark"]),
-        ("graph ", ["undirected", "mutable"], ["mark"]),
-        ("reward r ", ["potential", "step"], ["mark"]),
-        ("terminate ", ["when"], ["mark"]),
-        ("horizon n ", ["rounds"], ["mark"]),
-        ("expert e\n  ", ["from", "to"], ["mark"]),
-        ("expert e\n  from: ", ["uniform"], ["mark"]),
-        ("expert e\n  from: uniform ", ["u"], ["mark"]),
-        ("expert e\n  from: uniform u ", ["where", "minimising", "else"], ["mark"]),
-        ("expert e = ", ["greedy"], ["mark"]),
-        ("expert e = greedy ", ["size"], ["mark"]),
-        ("instances big\n  ", ["train", "valid", "test"], ["mark"]),
-        ("instances big\n  train 10  ", ["er", "ba"], ["mark"]),
-        ("instances big\n  train 10  ba(n = 8, ", ["m"], ["mark", "p"]),
-        ("problem other extends m", ["mvc", "bfs"], ["mark"]),
-        ("# a comment about ", [], ["mark"]),
-    ],
-)
-def test_completion(
-    client: Client, uri: str, typed: str, fits: list[str], does_not: list[str]
-) -> None:
-    text = f"{SPEC}\n{typed}"
-    client.change(uri, text)
-    last = typed.rsplit("\n", 1)[-1]
-    found = client.completion(uri, text.count("\n"), len(last))
-    assert set(fits) <= set(found)
-    assert not set(does_not) & set(found)
-    assert len(found) == len(set(found))
-
-
-def test_completion_in_the_middle_of_a_broken_update(client: Client, uri: str) -> None:
-    text = SPEC.replace("pred[z] := v", "pred[z := \n      mark[z] := hea")
-    client.change(uri, text)
-    line, character = at(text, ":= hea")
-    assert {"z", "heavy", "u", "v"} <= set(client.completion(uri, line, character + 6))
-
-
 # Files
 
 
@@ -316,37 +190,7 @@ def test_outline(client: Client, uri: str) -> None:
         assert symbol.selection_range.end <= symbol.range.end
 
 
-# Robustness
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "\n\n\n",
-        "gnarl",
-        "(" * 3000,
-        '"' * 999,
-        "\x00\x07\ud7ff\uffff🦉" * 50,
-        "let x = " + "not " * 5000,
-        "a\u2028b\x0bc\x0cd\r\re\r\nlet f = ",
-        "let " * 30_000,
-        "x := 1\n" * 4_000,
-        "gnarl 1\nproblem a extends a\n",
-    ],
-    ids=lambda text: repr(text[:8]),
-)
-def test_server_survives(client: Client, tmp_path: Path, text: str) -> None:
-    uri = client.open(tmp_path / "odd.gnarl", text)
-    assert client.diagnostics(uri)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    end = len(lines) - 1, len(lines[-1])
-    client.completion(uri, *end)
-    client.hover(uri, *end)
-    client.definition(uri, 0, 0)
-    assert client.symbols(uri) is not None
-    client.formatting(uri)
-    assert client.messages.empty()
+# Other clients, and none
 
 
 def test_client_may_count_other_units(tmp_path: Path) -> None:

@@ -14,22 +14,11 @@ from enum import Enum
 from pathlib import Path
 
 from gnarl_dsl import builtins
+from gnarl_dsl.editing import vocabulary
 from gnarl_dsl.editing.bindings import seen_at
 from gnarl_dsl.editing.document import Document, Place, blocks_of, means_phase
 from gnarl_dsl.editing.hover import tell
 from gnarl_dsl.editing.symbols import Kind
-from gnarl_dsl.editing.vocabulary import (
-    FORMULA_NAMES,
-    GRAPH_WORDS,
-    KEYWORDS,
-    PLACES,
-    REWARD_KINDS,
-    SPLITS,
-    STAGES,
-    TYPES,
-    function_doc,
-    function_form,
-)
 from gnarl_dsl.lalr import UnexpectedLexeme
 from gnarl_dsl.layout import LogicalLine, block_lexemes
 from gnarl_dsl.parse import load_grammar
@@ -111,8 +100,8 @@ def _suggest(document: Document, source: Source, place: Place) -> Iterator[Sugge
     signs = load_grammar().signs
     words = sorted(signs[terminal] for terminal in expected if terminal in signs)
     for word in words:
-        if word in KEYWORDS:
-            yield Suggestion(word, Sort.KEYWORD, "keyword", KEYWORDS[word])
+        if word in vocabulary.KEYWORDS:
+            yield Suggestion(word, Sort.KEYWORD, "keyword", vocabulary.KEYWORDS[word])
 
 
 def expected_at(place: Place) -> frozenset[str]:
@@ -167,9 +156,9 @@ def _special_words(place: Place, before: list[str]) -> Mapping[str, str] | None:
     """Words of a place where only a few fit: columns of a feature, kinds of graphs…"""
     head, depth, index = place.block.head.text, place.line.depth, place.index
     if head == "graph" and index > 0:
-        return GRAPH_WORDS
+        return vocabulary.GRAPH_WORDS
     if head == "reward" and index == 2:
-        return REWARD_KINDS
+        return vocabulary.REWARD_KINDS
     if head == "instances" and depth > 0:
         return _instance_words(before)
     if head == "expert" and before[2:] == ["="]:
@@ -182,7 +171,7 @@ def _special_words(place: Place, before: list[str]) -> Mapping[str, str] | None:
 def _instance_words(before: list[str]) -> Mapping[str, str]:
     """A split, then a number, then a family with its arguments."""
     if not before:
-        return SPLITS
+        return vocabulary.SPLITS
     if len(before) == 2:
         return {name: known.doc for name, known in builtins.GENERATORS.items()}
     family = builtins.GENERATORS.get(before[2]) if len(before) > 3 else None
@@ -198,7 +187,12 @@ def _feature_words(before: list[str]) -> Mapping[str, str]:
         sources = {name: known.doc for name, known in builtins.SOURCES.items()}
         return sources if before[-1] == "~" else {}
     spent = len(re.sub(r"\([^)]*\)", "", " ".join(before)).split())
-    columns: tuple[Mapping[str, str], ...] = ({}, STAGES, PLACES, TYPES)
+    columns: tuple[Mapping[str, str], ...] = (
+        {},
+        vocabulary.STAGES,
+        vocabulary.PLACES,
+        vocabulary.TYPES,
+    )
     return columns[spent] if spent < len(columns) else {}
 
 
@@ -218,7 +212,7 @@ def _specs(document: Document) -> Iterator[Suggestion]:
 
 def _sets() -> Iterator[Suggestion]:
     for name in _SETS:
-        form, doc = FORMULA_NAMES[name]
+        form, doc = vocabulary.FORMULA_NAMES[name]
         yield Suggestion(name, Sort.WORD, form, doc)
 
 
@@ -226,11 +220,13 @@ def _formula_names(document: Document, source: Source, place: Place) -> Iterator
     """Variables, what the spec declares, and what is built in."""
     yield from _variables(document, source, place)
     yield from _declared(document, Kind.FEATURE, Kind.LET, Kind.PARAM, Kind.OBJECTIVE)
-    for name, (form, doc) in FORMULA_NAMES.items():
+    for name, (form, doc) in vocabulary.FORMULA_NAMES.items():
         if name not in _SETS:
             yield Suggestion(name, Sort.FUNCTION, form, doc)
     for name in builtins.FUNCTIONS:
-        yield Suggestion(name, Sort.FUNCTION, function_form(name), function_doc(name))
+        yield Suggestion(
+            name, Sort.FUNCTION, vocabulary.function_form(name), vocabulary.function_doc(name)
+        )
 
 
 def _variables(document: Document, source: Source, place: Place) -> Iterator[Suggestion]:

@@ -5,21 +5,10 @@ from __future__ import annotations
 from typing import assert_never
 
 from gnarl_dsl import ast, builtins
+from gnarl_dsl.editing import vocabulary
 from gnarl_dsl.editing.bindings import Local
 from gnarl_dsl.editing.document import Document, Place, is_extended, means_phase
 from gnarl_dsl.editing.symbols import Kind, Symbol
-from gnarl_dsl.editing.vocabulary import (
-    FORMULA_NAMES,
-    GRAPH_WORDS,
-    KEYWORDS,
-    PLACES,
-    REWARD_KINDS,
-    SPLITS,
-    STAGES,
-    TYPES,
-    function_doc,
-    function_form,
-)
 from gnarl_dsl.environment import FeatureInfo
 
 _VALUES = {
@@ -48,7 +37,9 @@ def describe(document: Document, place: Place) -> str | None:
     if local is not None:
         return about_local(local)
     symbol = document.symbol_for(place)
-    if symbol is not None and (place.word.text not in KEYWORDS or symbol.kind is Kind.CLAUSE):
+    if symbol is not None and (
+        place.word.text not in vocabulary.KEYWORDS or symbol.kind is Kind.CLAUSE
+    ):
         return about_symbol(document, symbol)
     return about_word(place.word.text)
 
@@ -109,7 +100,7 @@ def tell(document: Document, symbol: Symbol) -> str:
             | ast.Expert()
             | ast.Instances()
         ):
-            return KEYWORDS.get(symbol.kind.value) or KEYWORDS[symbol.name]
+            return vocabulary.KEYWORDS.get(symbol.kind.value) or vocabulary.KEYWORDS[symbol.name]
         case _:
             assert_never(symbol.tree)
 
@@ -123,7 +114,7 @@ def _feature(document: Document, tree: ast.Feature) -> str:
     info = names.declared.features.get(tree.name.text) if names else None
     if info is None:
         return _joined("A feature whose line has a mistake.", tree.doc)
-    return _joined(f"{_values(info)} {STAGES[info.stage]}", tree.doc)
+    return _joined(f"{_values(info)} {vocabulary.STAGES[info.stage]}", tree.doc)
 
 
 def _values(info: FeatureInfo) -> str:
@@ -151,15 +142,15 @@ def about_special(place: Place) -> str | None:
     words = [item.text for item in place.before]
     column = place.index > 0 and words.count("(") == words.count(")")
     if head == "features" and depth > 0 and column and not {"=", "~"} & set(words):
-        return _named(word, {**STAGES, **PLACES, **TYPES})
+        return _named(word, {**vocabulary.STAGES, **vocabulary.PLACES, **vocabulary.TYPES})
     if head == "features" and "~" in words and word in builtins.SOURCES:
         known = builtins.SOURCES[word]
         form = f"{word}({', '.join(known.args)})" if known.args else word
         return f"{_code(form)}\nA source: {known.doc}."
     if head == "graph" and place.index > 0:
-        return _named(word, GRAPH_WORDS)
+        return _named(word, vocabulary.GRAPH_WORDS)
     if head == "reward" and place.index == 2:
-        return _named(word, REWARD_KINDS)
+        return _named(word, vocabulary.REWARD_KINDS)
     if head == "instances" and depth > 0:
         return about_instances(place)
     return None
@@ -168,7 +159,7 @@ def about_special(place: Place) -> str | None:
 def about_instances(place: Place) -> str | None:
     word = place.word.text
     if place.index == 0:
-        return _named(word, SPLITS)
+        return _named(word, vocabulary.SPLITS)
     if word in builtins.GENERATORS and place.index == 2:
         known = builtins.GENERATORS[word]
         form = f"{word}({', '.join(['n', *known.args])})"
@@ -183,10 +174,10 @@ def _named(word: str, table: dict[str, str]) -> str | None:
 def about_word(word: str) -> str | None:
     """A keyword, a name that formulas know, or a registered function."""
     if word in builtins.FUNCTIONS:
-        return f"{_code(function_form(word))}\n{function_doc(word)}"
-    if word in FORMULA_NAMES:
-        form, doc = FORMULA_NAMES[word]
+        return f"{_code(vocabulary.function_form(word))}\n{vocabulary.function_doc(word)}"
+    if word in vocabulary.FORMULA_NAMES:
+        form, doc = vocabulary.FORMULA_NAMES[word]
         return f"{_code(form)}\n{doc}"
-    if word in KEYWORDS:
-        return f"{_code(word)}\n{KEYWORDS[word]}"
+    if word in vocabulary.KEYWORDS:
+        return f"{_code(word)}\n{vocabulary.KEYWORDS[word]}"
     return None

@@ -27,18 +27,12 @@ class Kind(Enum):
     INSTANCES = "instances"
 
 
-Declaration = (
+Named = (
     ast.ProblemHead
     | ast.Param
-    | ast.Features
     | ast.Feature
     | ast.Let
     | ast.Phase
-    | ast.Horizon
-    | ast.Limit
-    | ast.Terminate
-    | ast.Valid
-    | ast.Correct
     | ast.Objective
     | ast.Reward
     | ast.Metric
@@ -46,6 +40,8 @@ Declaration = (
     | ast.GreedyExpert
     | ast.Instances
 )
+Clause = ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct
+Declaration = Named | Clause | ast.Features
 _KINDS: dict[type[ast.Tree], Kind] = {
     ast.ProblemHead: Kind.PROBLEM,
     ast.Param: Kind.PARAM,
@@ -86,21 +82,6 @@ def symbols_of(tree: ast.Spec) -> Iterator[Symbol]:
                 yield Symbol(Kind.CLAUSE, word, block.span, block)
             case _:
                 yield named(block)
-
-
-Named = (
-    ast.ProblemHead
-    | ast.Param
-    | ast.Feature
-    | ast.Let
-    | ast.Phase
-    | ast.Objective
-    | ast.Reward
-    | ast.Metric
-    | ast.Expert
-    | ast.GreedyExpert
-    | ast.Instances
-)
 
 
 def named(tree: Named) -> Symbol:

@@ -121,7 +121,8 @@ def compiler() -> Iterator[Finding]:
 
 def kernel() -> Iterator[Finding]:
     """Which message kernel policies will use on a CPU, and why."""
-    from gnarl_runtime.kernel_library import library, usable_variants
+    from gnarl_runtime.kernel_library import library
+    from gnarl_runtime.message_build import usable_variants
     from gnarl_runtime.messages import VARIABLE, requested_kernel
 
     asked = requested_kernel()
