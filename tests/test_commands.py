@@ -59,7 +59,10 @@ def test_version(command: str, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("command", SCRIPTS)
-def test_help_has_examples_and_exit_codes(command: str, capsys: Capture) -> None:
+def test_help_has_examples_and_exit_codes(
+    command: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert stopped(command, "--help") == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: {command} ")

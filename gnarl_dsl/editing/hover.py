@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from gnarl_dsl import ast, builtins
 from gnarl_dsl.editing import vocabulary
 from gnarl_dsl.editing.bindings import Local
@@ -87,22 +85,9 @@ def tell(document: Document, symbol: Symbol) -> str:
             return f"A phase: picks the node `{symbol.tree.variable.text}`."
         case ast.GreedyExpert():
             return "An expert that looks one round ahead."
-        case (
-            ast.Features()
-            | ast.Horizon()
-            | ast.Limit()
-            | ast.Terminate()
-            | ast.Valid()
-            | ast.Correct()
-            | ast.Objective()
-            | ast.Reward()
-            | ast.Metric()
-            | ast.Expert()
-            | ast.Instances()
-        ):
-            return vocabulary.KEYWORDS.get(symbol.kind.value) or vocabulary.KEYWORDS[symbol.name]
-        case _:
-            assert_never(symbol.tree)
+        case _:  # what its block means is all there is to say
+            keywords = vocabulary.KEYWORDS
+            return keywords.get(symbol.kind.value) or keywords[symbol.name]
 
 
 def _joined(*sentences: str) -> str:
