@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint bench tables clean
+.PHONY: setup demo test lint bench tables docs clean
 
 setup: $(STAMP)
 
@@ -34,5 +34,11 @@ bench: setup
 tables: setup
 	$(BIN)/python -m gnarl_dsl.tables
 
+# The documentation as a site in site/; a broken link is an error.
+docs: setup
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	$(BIN)/python -m gnarl_runtime.reference docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

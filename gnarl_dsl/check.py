@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from gnarl_dsl import ast, builtins, cost, model
 from gnarl_dsl.base import place_size
 from gnarl_dsl.declare import Declarer
-from gnarl_dsl.diagnostics import Collector, Note
-from gnarl_dsl.environment import Declarations, FeatureInfo, Scope
+from gnarl_dsl.diagnostics import Collector, EnoughErrors, Note
+from gnarl_dsl.environment import Declarations, FeatureInfo, LetInfo, Scope
 from gnarl_dsl.experts import ExpertChecker
 from gnarl_dsl.facts import Typed
 from gnarl_dsl.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
@@ -39,12 +40,24 @@ class CheckInput:
     allow_costly: bool = False
 
 
+@dataclass(frozen=True)
+class CheckedNames:
+    """What was learnt about the names of a spec, even of one with mistakes: for editors."""
+
+    declared: Declarations
+    lets: Mapping[str, LetInfo | None]
+
+
 def check_spec(
     tree: ast.Spec, sources: Sequence[Source], given: CheckInput, found: Collector
-) -> model.Problem | None:
-    """The checked problem, or None if `found` holds an error."""
-    problem = _SpecChecker(tree, sources, given, found).check()
-    return None if found.has_errors() else problem
+) -> tuple[model.Problem | None, CheckedNames]:
+    """The checked problem, or None if `found` holds an error; and what its names mean."""
+    checker = _SpecChecker(tree, sources, given, found)
+    problem = None
+    with suppress(EnoughErrors):
+        problem = checker.check()
+    names = CheckedNames(checker.names, checker.check_formula.let_infos)
+    return None if found.has_errors() else problem, names
 
 
 class _SpecChecker:

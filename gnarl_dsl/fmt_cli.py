@@ -10,27 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from gnarl_dsl import __version__
+from gnarl_dsl.command_line import BUG, FAILED, INTERRUPTED, OK, USAGE, command_parser
 from gnarl_dsl.source import MAX_BYTES, Source, normalise_text
 
-OK, FAILED, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 _DESCRIPTION = """\
 Put specs into house style: two spaces per level, one space around operators,
 columns aligned. Where lines break, and where comments and blank lines stand,
 stays as you wrote it. What a spec means never changes."""
-_EXAMPLES = """\
-examples:
+_EXAMPLES = """
   gnarl-fmt specs                  format every .gnarl file in a folder
   gnarl-fmt my.gnarl other.gnarl   format two files
   gnarl-fmt --check specs          for CI: list what would change, write nothing
   gnarl-fmt --diff my.gnarl        show what would change, write nothing
   gnarl-fmt - < my.gnarl           from standard input to standard output
-
-exit code:
-  0  everything is formatted
-  1  a spec has a syntax error (it is left alone), or --check or --diff found changes
-  2  a file or folder cannot be used as asked
-  3  a bug in gnarl-fmt"""
+"""
 
 
 class _UsageError(Exception):
@@ -49,7 +42,7 @@ class _Options:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Format what `argv` names; the exit code says how it went."""
-    args = _parser().parse_args(argv)
+    args = build_parser().parse_args(argv)
     options = _Options(args.check, args.diff)
     _print_any_name(sys.stdout)
     try:
@@ -68,18 +61,18 @@ def _hint(example: str) -> str:
     return f"Name files or folders, as in `{example}`, or - for standard input."
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnarl-fmt",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def build_parser() -> argparse.ArgumentParser:
+    parser = command_parser(
+        "gnarl-fmt",
+        _DESCRIPTION,
+        _EXAMPLES,
+        ok="everything is formatted",
+        failed="a spec has a syntax error (it is left alone), or --check or --diff found changes",
     )
     add = parser.add_argument
     add("specs", nargs="*", metavar="SPEC", help="a file, a folder to search, or - for stdin")
     add("--check", action="store_true", help="list files that would change; write nothing")
     add("--diff", action="store_true", help="show what would change; write nothing")
-    add("--version", action="version", version=f"gnarl-fmt {__version__}")
     return parser
 
 

@@ -60,12 +60,21 @@ class Parser:
         self._builders = [_builder_of(rule, builder) for rule in tables.rules]
 
     def parse(self, lexemes: Iterable[Lexeme]) -> Any:
+        states, values = self._shift_all(lexemes)
+        self._reduce_before(END, None, states, values)
+        return values[-1]
+
+    def expected_after(self, lexemes: Iterable[Lexeme]) -> frozenset[str]:
+        """Terminals that can follow the start of a block."""
+        states, _ = self._shift_all(lexemes)
+        return self._accepted(states)
+
+    def _shift_all(self, lexemes: Iterable[Lexeme]) -> tuple[list[int], list[Any]]:
         states, values = [0], list[Any]()
         for lexeme in lexemes:
             states.append(self._reduce_before(lexeme.type, lexeme, states, values))
             values.append(lexeme)
-        self._reduce_before(END, None, states, values)
-        return values[-1]
+        return states, values
 
     def _reduce_before(
         self, terminal: str, lexeme: Lexeme | None, states: list[int], values: list[Any]

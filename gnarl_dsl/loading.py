@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from gnarl_dsl import ast
-from gnarl_dsl.check import CheckInput, check_spec
+from gnarl_dsl.check import CheckedNames, CheckInput, check_spec
 from gnarl_dsl.diagnostics import Collector, Diagnostic, EnoughErrors, SpecError
 from gnarl_dsl.extend import merge_specs
 from gnarl_dsl.model import Problem
@@ -35,6 +35,7 @@ class Checked:
     diagnostics: tuple[Diagnostic, ...]
     sources: tuple[Source, ...]
     tree: ast.Spec
+    names: CheckedNames | None = None
 
 
 @dataclass
@@ -176,21 +177,21 @@ def _check(
 ) -> Checked:
     files = _Files(found, folder)
     own = ast.Spec(_START, ())
-    problem = None
+    problem, names = None, None
     with suppress(EnoughErrors):
         own = files.parse(source).tree
-        problem = _problem(own, files, params, allow_costly)
-    return Checked(problem, only_newer_version(tuple(found)), tuple(files.sources), own)
+        problem, names = _problem(own, files, params, allow_costly)
+    return Checked(problem, only_newer_version(tuple(found)), tuple(files.sources), own, names)
 
 
 def _problem(
     own: ast.Spec, files: _Files, params: Mapping[str, str], allow_costly: bool
-) -> Problem | None:
+) -> tuple[Problem | None, CheckedNames | None]:
     tree = files.expand(own, ())
     if not own.blocks:
         if not files.found.has_errors():
             files.found.add("GN012", _START)
-        return None
+        return None, None
     given = CheckInput(files.lost_names, files.lost_blocks, files.lost_base, params, allow_costly)
     return check_spec(tree, files.sources, given, files.found)
 

@@ -58,6 +58,10 @@ class Source:
         """0-based column, in characters, of `offset` within its line."""
         return offset - self._starts[self.line_of(offset)]
 
+    def line_start(self, line: int) -> int:
+        """Offset of the first character of a line."""
+        return self._starts[line]
+
     def line_text(self, line: int) -> str:
         end = self._starts[line + 1] - 1 if line + 1 < len(self._starts) else len(self.text)
         return self.text[self._starts[line] : end]

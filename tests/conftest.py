@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -13,6 +15,9 @@ from hypothesis import settings
 import gnarl_dsl as gnarl
 from gnarl_dsl.model import Problem
 from gnarl_dsl.specs import shipped_specs
+
+if TYPE_CHECKING:
+    from lsp_client import Client
 
 # Two workers with two threads each wait for one another on two cores; read when torch is loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -40,3 +45,24 @@ def tiny_numbers_stay() -> Iterator[None]:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_flush_denormal(False)
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Client]:
+    """A language server and a client that talks to it, for as long as the tests run."""
+    from lsp_client import Client
+
+    client = Client()
+    yield client
+    assert client.messages.empty(), client.messages.get()
+    assert client.close() == 0
+
+
+@pytest.fixture
+def uri(client: Client, tmp_path: Path) -> str:
+    """The address of an open spec without mistakes."""
+    from lsp_client import SPEC
+
+    uri = client.open(tmp_path / "demo.gnarl", SPEC)
+    assert client.diagnostics(uri) == []
+    return uri

@@ -7,9 +7,9 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from gnarl_dsl import __version__
+from gnarl_dsl.command_line import add_format, add_param, add_specs, command_parser
 
-EXAMPLES = """examples:
+EXAMPLES = """
   gnarl-compile specs/bfs.gnarl               check a spec and show what it says
   gnarl-compile bfs                           the same, by the name of a shipped spec
   gnarl-compile bellman_ford -p stop=settled  with another value of a param
@@ -18,8 +18,6 @@ EXAMPLES = """examples:
   gnarl-compile --explain GN401               what a diagnostic means
   gnarl-compile mvc --emit python             the kernels generated from a spec
   gnarl-compile specs/*.gnarl -o build        write them to build/NAME.py
-
-exit codes: 0 fine, 1 mistakes in a spec, 2 mistakes on the command line
 """
 
 
@@ -27,23 +25,23 @@ EMITS = ["summary", "tree", "problem", "ir", "python"]
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnarl-compile",
-        description="Check GNARL specs and show the problem that each describes.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "gnarl-compile",
+        "Check GNARL specs and show the problem that each describes.",
+        EXAMPLES,
+        ok="the specs are sound",
+        failed="a spec has mistakes (with --werror, or warnings)",
     )
+    add_specs(parser)
+    add_param(parser)
+    add_format(parser)
     add = parser.add_argument
-    add("specs", nargs="*", metavar="SPEC", help="a .gnarl file, a shipped spec's name, or -")
     add("--emit", choices=EMITS, help="what to show (default: summary)")
     add("-o", "--out", metavar="DIR", help="write the generated module of each spec to DIR")
-    add("--format", choices=["text", "json"], default="text", help="json: for editors and scripts")
-    add("-p", "--param", action="append", default=[], metavar="NAME=VALUE", help="set a param")
     add("--allow-costly", action="store_true", help="accept more than O(n^3) per step")
     add("--quiet", action="store_true", help="show diagnostics only")
     add("--werror", action="store_true", help="count warnings as errors")
     add("--explain", metavar="CODE", help="explain a diagnostic such as GN012, or list all")
-    add("--version", action="version", version=f"gnarl-compile {__version__}")
     return parser
 
 

@@ -7,13 +7,17 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from gnarl_dsl.command_line import BUG as BUG
+from gnarl_dsl.command_line import FAILED as FAILED
+from gnarl_dsl.command_line import INTERRUPTED as INTERRUPTED
+from gnarl_dsl.command_line import OK as OK
+from gnarl_dsl.command_line import USAGE as USAGE
+from gnarl_dsl.diagnostics import InternalError
 from gnarl_dsl.loading import Checked, check_file, check_text
 from gnarl_dsl.model import Problem
 from gnarl_dsl.render import render_all
 from gnarl_dsl.scope import nearest
 from gnarl_dsl.specs import find_spec, shipped_specs
-
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 class UsageError(Exception):
@@ -40,6 +44,9 @@ def run_command(name: str, command: Callable[[], int]) -> int:
     except Failure as error:
         print(f"{name}: {error}", file=sys.stderr)
         return FAILED
+    except InternalError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return BUG
     except BrokenPipeError:  # the reader went away (`| head`)
         _drop_output()
         return OK

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 
 from gnarl_compiler.console import UsageError, load_problem, parse_params, run_command
-from gnarl_dsl import __version__
+from gnarl_dsl.command_line import SPEC_HELP, add_format, add_param, add_seed, command_parser
 from gnarl_dsl.model import Problem
 from gnarl_dsl.scope import did_you_mean
 
-EXAMPLES = """examples:
+EXAMPLES = """
   gnarl-trace specs/bfs.gnarl                      the expert on a random 6-node graph
   gnarl-trace specs/tsp.gnarl --expert nearest     another expert of the spec
   gnarl-trace my.gnarl --policy random --why       why each illegal node is illegal
@@ -21,24 +21,25 @@ _REQUESTED = ("nodes", "seed", "policy", "expert", "reward", "instances", "why",
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnarl-trace",
-        description="Run one episode of a spec in the interpreter and show every step: the "
-        "phase, the legal nodes, the pick, what it changed and what it paid.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "gnarl-trace",
+        "Run one episode of a spec in the interpreter and show every step: the phase, the legal "
+        "nodes, the pick, what it changed and what it paid.",
+        EXAMPLES,
+        ok="the episode was played",
+        failed="the spec has mistakes, or the episode could not be played to its end",
     )
-    parser.add_argument("spec", metavar="SPEC", help="a .gnarl file, a shipped spec's name, or -")
-    parser.add_argument("--nodes", type=int, default=6, help="size of the graph (default 6)")
-    parser.add_argument("--seed", type=int, default=0, help="of the graph and of the picks")
-    parser.add_argument("--policy", choices=["expert", "random"], help="default: expert if any")
-    parser.add_argument("--expert", metavar="NAME", help="which expert (default: the first)")
-    parser.add_argument("--reward", metavar="NAME", help="which reward or objective to show")
-    parser.add_argument("--instances", metavar="NAME", help="which instance set to draw from")
-    parser.add_argument("-p", "--param", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--why", action="store_true", help="tell why illegal nodes are illegal")
-    parser.add_argument("--format", choices=["text", "json"], default="text")
-    parser.add_argument("--version", action="version", version=f"gnarl-trace {__version__}")
+    add = parser.add_argument
+    add("spec", metavar="SPEC", help=SPEC_HELP)
+    add("--nodes", type=int, default=6, metavar="N", help="size of the graph (default 6)")
+    add_seed(parser, "the graph and of the picks")
+    add("--policy", choices=["expert", "random"], help="default: expert if any")
+    add("--expert", metavar="NAME", help="which expert (default: the first)")
+    add("--reward", metavar="NAME", help="which reward or objective to show")
+    add("--instances", metavar="NAME", help="which instance set to draw from")
+    add("--why", action="store_true", help="tell why illegal nodes are illegal")
+    add_param(parser)
+    add_format(parser)
     return parser
 
 

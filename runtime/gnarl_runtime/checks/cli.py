@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from gnarl_compiler.console import UsageError, load_problem, parse_params, run_command
-from gnarl_dsl import __version__
+from gnarl_dsl.command_line import add_format, add_param, add_seed, add_specs, command_parser
 
-EXAMPLES = """examples:
+EXAMPLES = """
   gnarl-check specs/bfs.gnarl                 explore all small graphs, play larger ones
   gnarl-check bfs --fast                      only graphs of up to 3 nodes, in a second or two
   gnarl-check my.gnarl --only dead-end        one property
@@ -16,36 +16,34 @@ EXAMPLES = """examples:
   gnarl-check --replay witnesses/my-dead-end.json           does it still happen?
   gnarl-check --replay witnesses/my-dead-end.json my.gnarl  ... with the spec as it is now?
   gnarl-check specs/*.gnarl --format json     for scripts
-
-exit codes: 0 everything holds, 1 something fails, 2 mistakes on the command line
 """
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnarl-check",
-        description="Check that a spec describes the problem that was meant: explore every state "
-        "of every small graph, play random larger ones, explain what fails.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "gnarl-check",
+        "Check that a spec describes the problem that was meant: explore every state of every "
+        "small graph, play random larger ones, explain what fails.",
+        EXAMPLES,
+        ok="everything holds",
+        failed="something fails, or a spec has mistakes",
     )
+    add_specs(parser)
     add = parser.add_argument
-    add("specs", nargs="*", metavar="SPEC", help="a .gnarl file, a shipped spec's name, or -")
     add("--max-nodes", type=int, default=4, metavar="N", help="graphs to explore (default 4)")
     add("--examples", type=int, default=500, metavar="K", help="random instances (default 500)")
     add("--states", type=int, default=200_000, metavar="K", help="per instance (default 200000)")
-    add("--seed", type=int, default=0, help="of random instances and hidden ranks")
+    add_seed(parser, "random instances and hidden ranks")
     add("--fast", action="store_true", help="nothing compiled, up to 3 nodes, no random instances")
     add("--lenient", action="store_true", help="experts may be silent off their own path")
     add("--only", metavar="PROPERTY", help="report one property only, such as dead-end")
     add("--expert", metavar="NAME", help="check one expert only")
-    add("-p", "--param", action="append", default=[], metavar="NAME=VALUE", help="set a param")
-    add("--format", choices=["text", "json"], default="text", help="json: for scripts")
+    add_param(parser)
+    add_format(parser)
     add("--save", metavar="PATH", help="write counterexamples to a folder, or to PATH.json")
     add("--png", metavar="FILE", help="draw the first counterexample")
     add("--dot", metavar="FILE", help="the same for Graphviz")
     add("--replay", metavar="FILE", help="play a saved counterexample again")
-    add("--version", action="version", version=f"gnarl-check {__version__}")
     return parser
 
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from gnarl_compiler.console import UsageError
+from gnarl_dsl.command_line import add_param, add_seed
 
 MOST_NODES = 10_000
 CHECKPOINT = "a run folder, or a checkpoint in it"
@@ -16,9 +17,9 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
     """What every command takes that plays a trained policy."""
     add = parser.add_argument
     add("--spec", metavar="SPEC", help="another spec than the one that was trained on")
-    add("-p", "--param", action="append", default=[], metavar="NAME=VALUE", help="set a param")
+    add_param(parser)
     add("--temperature", type=float, metavar="T", help="draw picks instead of taking the best")
-    add("--seed", type=int, default=0, help="of instances and drawn picks (default 0)")
+    add_seed(parser, "instances and drawn picks")
     add("--threads", type=int, default=1, metavar="K", help="of the network (default 1)")
 
 

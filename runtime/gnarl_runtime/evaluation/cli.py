@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from gnarl_compiler.console import UsageError, parse_params, run_command
-from gnarl_dsl import __version__
+from gnarl_dsl.command_line import command_parser
 from gnarl_runtime.evaluation.arguments import (
     CHECKPOINT,
     add_policy_arguments,
@@ -17,27 +17,28 @@ from gnarl_runtime.evaluation.arguments import (
     verify_policy_arguments,
 )
 
-EXAMPLES = """examples:
+EXAMPLES = """
   gnarl-eval runs/bfs                                 fresh graphs of the spec's test split
   gnarl-eval runs/mvc --sizes 16,64,256 --graphs 300 --against approx,random
   gnarl-eval runs/tsp --data berlin52.tsp             graphs from a file
   gnarl-eval runs/bfs --temperature 0.05 --samples 100   how many different solutions?
   gnarl-eval runs/tsp --json tsp.json --plot tsp.png
-
-baselines: random, expert (the spec's first), the name of any expert of the spec, greedy (its
-first greedy expert), approx (its expert `approximation`)
-exit codes: 0 evaluated, 1 checkpoint, spec or data at fault, 2 mistakes on the command line
+"""
+BASELINES = """\
+Baselines for --against: random, expert (the spec's first), the name of any expert of the spec,
+greedy (its first greedy expert), approx (its expert `approximation`).\
 """
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnarl-eval",
-        description="Play a trained policy on fresh graphs: how often it succeeds, how good its "
-        "answers are, how long it takes.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "gnarl-eval",
+        "Play a trained policy on fresh graphs: how often it succeeds, how good its answers are, "
+        f"how long it takes. {BASELINES}",
+        EXAMPLES,
+        ok="evaluated",
+        failed="the checkpoint, the spec or the data are at fault",
     )
     add = parser.add_argument
     add("checkpoint", metavar="RUN", help=CHECKPOINT)
@@ -53,7 +54,6 @@ def build_parser() -> argparse.ArgumentParser:
     add("--json", metavar="FILE", help="write all figures to a file")
     add("--plot", metavar="FILE", help="draw success and ratio over sizes (.png, .svg, .pdf)")
     add_policy_arguments(parser)
-    add("--version", action="version", version=f"gnarl-eval {__version__}")
     return parser
 
 

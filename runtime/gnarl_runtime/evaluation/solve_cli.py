@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from gnarl_compiler.console import parse_params, run_command
-from gnarl_dsl import __version__
+from gnarl_dsl.command_line import command_parser
 from gnarl_runtime.evaluation.arguments import (
     CHECKPOINT,
     add_policy_arguments,
@@ -15,23 +15,21 @@ from gnarl_runtime.evaluation.arguments import (
     verify_policy_arguments,
 )
 
-EXAMPLES = """examples:
+EXAMPLES = """
   gnarl-solve runs/tsp --data berlin52.tsp --rescale
   gnarl-solve runs/mvc --data my_graph.json --out cover.json
   gnarl-solve runs/tsp --data my.tsp --temperature 0.1 --samples 64     the best of 64 attempts
   gnarl-solve runs/bellman_ford --data roads.gr -p stop=settled         no reference needed
-
-exit codes: 0 every solution is valid as far as can be told, 1 one is not, or checkpoint, spec or
-data are at fault, 2 mistakes on the command line
 """
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnarl-solve",
-        description="Run a trained policy on your own graphs and print what it finds.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "gnarl-solve",
+        "Run a trained policy on your own graphs and print what it finds.",
+        EXAMPLES,
+        ok="every solution is valid as far as can be told",
+        failed="one is not, or the checkpoint, the spec or the data are at fault",
     )
     add = parser.add_argument
     add("checkpoint", metavar="RUN", help=CHECKPOINT)
@@ -42,7 +40,6 @@ def build_parser() -> argparse.ArgumentParser:
     add("--rounded", action="store_true", help="round TSPLIB distances, as published optima do")
     add("--repair", action="store_true", help="remove loops, repeated edges, and small parts")
     add_policy_arguments(parser)
-    add("--version", action="version", version=f"gnarl-solve {__version__}")
     return parser
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gnarl_compiler.console import UsageError, load_problem, parse_params, run_command
-from gnarl_dsl import __version__
+from gnarl_dsl.command_line import add_param, add_seed, command_parser
 from gnarl_dsl.model import Problem
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.recipe_files import (
@@ -17,7 +17,7 @@ from gnarl_runtime.training.recipe_files import (
     load_recipe,
 )
 
-EXAMPLES = """examples:
+EXAMPLES = """
   gnarl-train --spec specs/bfs.gnarl                        the spec's own recipe
   gnarl-train --spec specs/tsp.gnarl --recipe tsp_ppo       another one
   gnarl-train --spec my.gnarl --set lr=1e-3 --set rounds=3  a recipe with changes
@@ -27,23 +27,25 @@ EXAMPLES = """examples:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnarl-train",
-        description="Train a policy on a spec. Everything about the run goes into one folder.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "gnarl-train",
+        "Train a policy on a spec. Everything about the run goes into one folder.",
+        EXAMPLES,
+        ok="trained",
+        failed="the spec has mistakes, or no policy could be kept",
     )
-    parser.add_argument("--spec", metavar="SPEC", help="a .gnarl file or a shipped spec's name")
-    parser.add_argument("--recipe", metavar="NAME", help="a TOML file or a shipped recipe's name")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
-    parser.add_argument("-p", "--param", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--seed", type=int, help="of everything random (default 0)")
-    parser.add_argument("--minutes", type=float, help="train as long as that, instead of updates")
-    parser.add_argument("--device", help="of the policy, such as cuda (default cpu)")
-    parser.add_argument("--threads", type=int, help="of the policy on a CPU (default 1)")
-    parser.add_argument("--out", type=Path, help="the run folder (default runs/NAME-seedN)")
-    parser.add_argument("--resume", type=Path, metavar="RUN", help="continue this run")
-    parser.add_argument("--version", action="version", version=f"gnarl-train {__version__}")
+    add = parser.add_argument
+    add("--spec", metavar="SPEC", help="a .gnarl file or a shipped spec's name")
+    add("--recipe", metavar="NAME", help="a TOML file or a shipped recipe's name")
+    setting = "change a setting of the recipe"
+    add("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help=setting)
+    add_param(parser)
+    add_seed(parser, "everything random", default=None)
+    add("--minutes", type=float, metavar="T", help="train as long as that, instead of updates")
+    add("--device", metavar="NAME", help="of the policy, such as cuda (default cpu)")
+    add("--threads", type=int, metavar="K", help="of the policy on a CPU (default 1)")
+    add("--out", type=Path, metavar="DIR", help="the run folder (default runs/NAME-seedN)")
+    add("--resume", type=Path, metavar="RUN", help="continue this run")
     return parser
 
 

@@ -6,18 +6,16 @@ import argparse
 from collections.abc import Sequence
 
 from gnarl_compiler.console import UsageError, parse_params, run_command
-from gnarl_dsl import __version__
+from gnarl_dsl.command_line import add_param, add_seed, command_parser
 from gnarl_runtime.evaluation.arguments import verify_input, verify_output
 from gnarl_runtime.viewing.subjects import verify_subject
 
-EXAMPLES = """examples:
-  gnarl-view bfs                                   the expert of a spec, as rollout.html
-  gnarl-view runs/bfs-seed0 --nodes 24 -o bfs.html a trained policy, the expert beside it
-  gnarl-view runs/tsp --data berlin52.tsp          on a graph of your own
+EXAMPLES = """
+  gnarl-view bfs                                     the expert of a spec, as rollout.html
+  gnarl-view runs/bfs-seed0 --nodes 24 -o bfs.html   a trained policy, the expert beside it
+  gnarl-view runs/tsp --data berlin52.tsp            on a graph of your own
   gnarl-view my.gnarl --policy random --seed 3
   gnarl-view runs/bfs-seed0 --png strip.png --steps 5
-
-exit codes: 0 written, 1 checkpoint, spec or data are at fault, 2 mistakes on the command line
 """
 MOST_NODES = 200  # more cannot be told apart in a picture
 NODES = 12
@@ -26,17 +24,18 @@ NOBODY = "none"
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gnarl-view",
-        description="Play one episode and write it as a page to look at: one HTML file that needs "
-        "nothing else, or with --png a strip of pictures.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "gnarl-view",
+        "Play one episode and write it as a page to look at: one HTML file that needs nothing "
+        "else, or with --png a strip of pictures.",
+        EXAMPLES,
+        ok="written",
+        failed="the checkpoint, the spec or the data are at fault",
     )
     add = parser.add_argument
     add("subject", metavar="RUN|CHECKPOINT|SPEC", help="a run folder, a checkpoint, or a spec")
     add("--nodes", type=int, metavar="N", help=f"size of the graph (default {NODES})")
-    add("--seed", type=int, default=0, metavar="S", help="of the graph, its layout and drawn picks")
+    add_seed(parser, "the graph, its layout and drawn picks")
     add("--policy", choices=["expert", "random", "learned"], help="who picks (default: learned "
         "for a run or checkpoint, else expert, or random if the spec has none)")  # fmt: skip
     add("--expert", metavar="NAME", help=f"which expert picks or is asked; {NOBODY}: nobody is")
@@ -52,8 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add("--instances", metavar="NAME", help="which instance set of the spec to draw from")
     add("--reward", metavar="NAME", help="which reward or objective to show")
-    add("-p", "--param", action="append", default=[], metavar="NAME=VALUE", help="set a param")
-    add("--version", action="version", version=f"gnarl-view {__version__}")
+    add_param(parser)
     return parser
 
 

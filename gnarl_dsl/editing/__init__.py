@@ -1,0 +1,1 @@
+"""What editors need: highlighting, and the answers of the language server."""

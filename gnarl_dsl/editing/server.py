@@ -1,0 +1,153 @@
+"""Messages of the Language Server Protocol in, answers out: the language server on pygls."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from gnarl_dsl import __version__
+from gnarl_dsl.diagnostics import InternalError, SpecError
+from gnarl_dsl.editing import answers
+from gnarl_dsl.editing.document import Document, open_document
+from gnarl_dsl.editing.positions import Positions
+from gnarl_dsl.format import format_text
+from gnarl_dsl.source import Source, Span
+
+# A pause in typing before the text is checked, in seconds.
+PAUSE = 0.15
+_LOG = logging.getLogger("gnarl-lsp")
+
+
+class GnarlServer(LanguageServer):
+    """Keeps the last checked version of every open file.
+
+    Files are sent whole: pygls splits lines at more characters than the protocol does, so its
+    count of lines, and with it an edit of a part, can be off.
+    """
+
+    def __init__(self) -> None:
+        whole = types.TextDocumentSyncKind.Full
+        super().__init__("gnarl-lsp", __version__, text_document_sync_kind=whole)
+        self._documents: dict[str, tuple[str, Document]] = {}
+
+    def document(self, uri: str) -> Document:
+        """The file as it is now, checked once per version of its text."""
+        text = self.workspace.get_text_document(uri).source
+        kept = self._documents.get(uri)
+        if kept is not None and kept[0] == text:
+            return kept[1]
+        path = to_fs_path(uri) if uri.startswith("file:") else None
+        document = open_document(text, Path(path) if path else None)
+        self._documents[uri] = text, document
+        return document
+
+    def positions(self, source: Source) -> Positions:
+        return Positions(source, self.workspace.position_codec.client_num_units)
+
+    def forget(self, uri: str) -> None:
+        self._documents.pop(uri, None)
+
+    def forget_all(self) -> Sequence[str]:
+        """Check everything anew when it is next asked for; the open files."""
+        self._documents.clear()
+        return tuple(self.workspace.text_documents)
+
+    def publish(self, uri: str) -> None:
+        """Send all findings about a file to the client."""
+        document = self.document(uri)
+        version = self.workspace.get_text_document(uri).version
+        found = answers.diagnostics(document, lambda span: self.locate(document, uri, span))
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=version)
+        )
+
+    def locate(self, document: Document, uri: str, span: Span) -> types.Location:
+        """A span of a spec, in the open file or in one that it extends."""
+        source = document.checked.sources[span.file]
+        own = span.file == 0
+        address = uri if own else from_fs_path(str(Path(source.name).resolve())) or uri
+        return types.Location(address, self.positions(source).range(span))
+
+
+def make_server() -> GnarlServer:
+    server = GnarlServer()
+    _follow_files(server)
+    _answer_about_words(server)
+    _answer_about_files(server)
+    return server
+
+
+def _follow_files(server: GnarlServer) -> None:
+    """Diagnostics when a file is opened, after a pause in typing, and when one is saved."""
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        server.publish(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(params: types.DidChangeTextDocumentParams) -> None:
+        uri, version = params.text_document.uri, params.text_document.version
+        await asyncio.sleep(PAUSE)
+        now = server.workspace.text_documents.get(uri)
+        if now is not None and now.version == version:
+            server.publish(uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: types.DidSaveTextDocumentParams) -> None:
+        """Other open files may extend the one that was saved."""
+        for uri in server.forget_all():
+            server.publish(uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        server.forget(uri)
+        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+
+def _answer_about_words(server: GnarlServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        document = server.document(params.text_document.uri)
+        return answers.hover(document, server.positions(document.source), params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: types.DefinitionParams) -> types.Location | None:
+        uri = params.text_document.uri
+        document = server.document(uri)
+        place = document.place_at(server.positions(document.source).offset(params.position))
+        span = document.definition(place) if place else None
+        return server.locate(document, uri, span) if span else None
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION)
+    def completion(params: types.CompletionParams) -> types.CompletionList:
+        document = server.document(params.text_document.uri)
+        return answers.completion(document, server.positions(document.source), params.position)
+
+
+def _answer_about_files(server: GnarlServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        document = server.document(params.text_document.uri)
+        return answers.symbols(document.symbols, server.positions(document.source))
+
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
+        """House style; nothing for a file with syntax errors, which is left alone."""
+        document = server.document(params.text_document.uri)
+        try:
+            text = format_text(document.source.text)
+        except SpecError:
+            return None
+        except InternalError as error:
+            _LOG.error("%s", error)
+            return None
+        if text == document.source.text:
+            return []
+        return [types.TextEdit(server.positions(document.source).everything(), text)]

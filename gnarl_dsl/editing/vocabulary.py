@@ -1,0 +1,201 @@
+"""The words of the language, each with its group and a sentence: the table editors read.
+
+`tests/test_editors.py` keeps the keywords equal to the terminals of grammar.lark and the other
+words equal to builtins.py, so that a new word cannot be forgotten by an editor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from gnarl_dsl import builtins
+
+
+class Group(Enum):
+    """How a keyword is used, which decides its colour."""
+
+    BLOCK = "starts a block at the left margin"
+    CLAUSE = "belongs to a block"
+    CONTROL = "chooses or repeats"
+    LOGIC = "joins conditions"
+    FOLD = "goes over a set"
+    CONSTANT = "is a value"
+
+
+_BLOCKS = {
+    "gnarl": "The version of the language: `gnarl 1`, the first line of every spec.",
+    "problem": "The problem's name, what it `extends`, and below it a sentence about it.",
+    "param": "A constant that can be set from outside: `param eps = 0.1`.",
+    "graph": "What graphs the problem is about: `graph undirected connected`.",
+    "features": "The tables of values: name, stage, location, type, formula or source.",
+    "let": "Names a formula: `let open(x) = …`. It is evaluated where it is used.",
+    "phase": "A pick of one node: `phase add(v)`, with `allow` and `update` below it.",
+    "horizon": "The most rounds an episode can take; may not read an oracle.",
+    "limit": "Rounds after which an episode is cut off; may read an oracle.",
+    "terminate": "`terminate when CONDITION` ends an episode after a round.",
+    "valid": "What must hold wherever an episode can end. Formulas can use it by this name.",
+    "correct": "What makes an end a right answer; may read an oracle. Formulas can use it.",
+    "objective": "A number to be maximised: `objective cover = …`.",
+    "reward": "What a step pays: `reward NAME potential | terminal | step FORMULA`.",
+    "metric": "A figure that evaluations report; may read an oracle.",
+    "expert": "Who shows how it is done: a choice per phase, or `= greedy OBJECTIVE`.",
+    "instances": "Where graphs come from: splits, sizes and families of random graphs.",
+    "drop": "Leaves out a part of the spec that this one extends: `drop expert slow`.",
+}
+_CLAUSES = {
+    "extends": "`problem NAME extends OTHER` starts from another spec.",
+    "allow": "Which nodes may be picked in a phase; every node if it is left out.",
+    "update": "What picking a node changes: assignments, `if`, `for`, `let`.",
+    "rounds": "Ends `horizon` and `limit`. A round is one pick in every phase.",
+    "when": "`terminate when CONDITION`.",
+    "uniform": "Any of the nodes that follow, with the same probability; or a source of numbers.",
+    "minimising": "Among these nodes, those with the least value.",
+    "maximising": "Among these nodes, those with the greatest value.",
+}
+_CONTROLS = {
+    "if": "`if A then b else c` in a formula; `if A` with lines below it in an update.",
+    "then": "The value if the condition holds.",
+    "else": "The value, the statements or the choice if the condition does not hold.",
+    "for": "A loop in an update. It is parallel: all reads come before all writes.",
+    "in": "Goes through a set: `x in nodes`, `(x, y) in edges`, `i in 1..3`.",
+    "where": "Leaves out what does not meet a condition.",
+}
+_LOGIC = {
+    "and": "Both conditions hold.",
+    "or": "At least one condition holds.",
+    "not": "The opposite of a condition.",
+    "otherwise": "A value for what may be unset: `last(add) otherwise s`.",
+}
+_FOLDS = {
+    "exists": "Whether one element meets a condition: `exists y in neighbors(x): P`.",
+    "forall": "Whether every element meets a condition: `forall x in nodes: P`.",
+    "count": "The number of elements: `count(x in nodes where P)`.",
+    "sum": "Values added up: `sum(x in nodes: w[x])`.",
+    "min": "The least of some numbers, or over a set: `min(x in nodes: d[x])`.",
+    "max": "The greatest of some numbers, or over a set: `max(x in nodes: d[x])`.",
+    "argmin": "`any argmin(…)`: the node with the least value; unset over nothing.",
+    "argmax": "`any argmax(…)`: the node with the greatest value; unset over nothing.",
+    "any": "Part of `any argmin` and `any argmax`: ties go to the lowest hidden rank.",
+    "last": "`last(PHASE)`: the most recent pick of a phase, which may be unset.",
+}
+_CONSTANTS = {
+    "true": "The condition that always holds.",
+    "false": "The condition that never holds.",
+    "inf": "A number above all others. It cannot be stored in a feature.",
+}
+
+GROUPS: Mapping[Group, Mapping[str, str]] = {
+    Group.BLOCK: _BLOCKS,
+    Group.CLAUSE: _CLAUSES,
+    Group.CONTROL: _CONTROLS,
+    Group.LOGIC: _LOGIC,
+    Group.FOLD: _FOLDS,
+    Group.CONSTANT: _CONSTANTS,
+}
+KEYWORDS: Mapping[str, str] = {
+    word: doc for words in GROUPS.values() for word, doc in words.items()
+}
+
+# Words that mean something in one place only; elsewhere they are free.
+STAGES = {
+    "input": "Comes from the instance and never changes; the policy sees it.",
+    "state": "Starts from a formula, changed by updates; the policy sees it.",
+    "derived": "A formula that is always current; the policy sees it.",
+    "oracle": "A label, evaluated once per instance; the policy never sees it.",
+}
+PLACES = {
+    "node": "One value for each node: `d[v]`.",
+    "edge": "One value for each edge: `A[u, v]`.",
+    "pair": "One value for each ordered pair of nodes: `P[u, v]`.",
+    "graph": "One value for the whole instance, read by its name.",
+}
+TYPES = {
+    "scalar": "A number, always finite.",
+    "mask": "True or false.",
+    "mask_one": "One marked node: `s` is the node, `s[x]` whether it is x.",
+    "categorical": "One of some categories: `categorical(a | b | c)` or `categorical(k)`.",
+    "pointer": "A node: `pred[x]`.",
+}
+GRAPH_WORDS = {
+    "directed": "An edge has a source and a target.",
+    "undirected": "`edge(u, v)` and `edge(v, u)` are the same.",
+    "connected": "Generated instances are connected.",
+    "complete": "Every two nodes are joined.",
+    "acyclic": "Generated instances have no cycle.",
+    "mutable": "Updates can add and remove edges.",
+}
+REWARD_KINDS = {
+    "potential": "After each round: the value now minus the value after the round before.",
+    "terminal": "At the end, whichever way the episode ends: the value there.",
+    "step": "After each round: the value then.",
+}
+SPLITS = {
+    "train": "Graphs to learn from.",
+    "valid": "Graphs that choose between checkpoints.",
+    "test": "Graphs that are only evaluated on.",
+}
+
+# A feature line up to its type, in groups: name, stage, location, position, type. Elsewhere these
+# words are free, and specs use some of them as names.
+FEATURE_LINE = (
+    r"^([ \t]*)([A-Za-z_][A-Za-z0-9_]*)([ \t]+)"
+    rf"({'|'.join(STAGES)})([ \t]+)({'|'.join(PLACES)})(\([^)\n]*\))?([ \t]+)"
+    rf"({'|'.join(sorted(TYPES, reverse=True))})\b"
+)
+
+# Names that formulas know without a declaration, as they are written.
+FORMULA_NAMES: Mapping[str, tuple[str, str]] = {
+    "n": ("n", "The number of nodes."),
+    "m": ("m", "The number of edges; an undirected edge counts once."),
+    "nodes": ("nodes", "The set of all nodes."),
+    "edges": ("edges", "The set of all edges: `(x, y) in edges`."),
+    "edge": ("edge(u, v)", "Whether there is an edge from u to v."),
+    "abs": ("abs(a)", "A number without its sign."),
+    "ceil": ("ceil(a)", "The least whole number that is not below a."),
+    "floor": ("floor(a)", "The greatest whole number that is not above a."),
+    "neighbors": ("neighbors(v)", "The nodes joined to v; undirected graphs only."),
+    "successors": ("successors(v)", "The targets of v's edges; directed graphs only."),
+    "predecessors": ("predecessors(v)", "The sources of edges to v; directed graphs only."),
+    "degree": ("degree(v)", "The number of neighbours; undirected graphs only."),
+    "out_degree": ("out_degree(v)", "The number of successors; directed graphs only."),
+    "in_degree": ("in_degree(v)", "The number of predecessors; directed graphs only."),
+    "depth": (
+        "depth(pointer, x, target)",
+        "Steps from x to the target along a pointer feature; `inf` if it is never met. Without a "
+        "target: to a node that points to itself.",
+    ),
+    "path_cost": (
+        "path_cost(pointer, weight, x, target)",
+        "The weights of the steps from x to the target along a pointer feature; `inf` if it is "
+        "never met. Without a target: to a node that points to itself.",
+    ),
+    "on_cycle": (
+        "on_cycle(pointer, x)",
+        "Whether the chain of pointers from x comes back to x.",
+    ),
+}
+_ARGUMENTS: Mapping[str, str] = {
+    "edge_scalar": "edge feature",
+    "symmetric_scalar": "symmetric edge feature",
+    "node_scalar": "node feature",
+    "node_mask": "node mask",
+    "pointer": "pointer feature",
+    "node": "node",
+    "scalar": "number",
+}
+
+
+def function_form(name: str) -> str:
+    """A registered function with the kinds of its arguments and of its result."""
+    known = builtins.FUNCTIONS[name]
+    args = [" | ".join(known.choices) if arg == "choice" else _ARGUMENTS[arg] for arg in known.args]
+    return f"{name}({', '.join(args)}) → {known.place} {known.type}"
+
+
+def function_doc(name: str) -> str:
+    """What a registered function gives, and whether it counts as a label."""
+    known = builtins.FUNCTIONS[name]
+    graphs = {None: "", True: " Directed graphs only.", False: " Undirected graphs only."}
+    label = " Counts as reading an oracle." if known.oracle else ""
+    return f"{known.doc[:1].upper()}{known.doc[1:]}.{graphs[known.directed]}{label}"

@@ -1,0 +1,1 @@
+"""Whether an installation works, and what to do if it does not."""
