@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gnarl_compiler.console import UsageError
 from gnarl_dsl.command_line import add_param, add_seed
+from gnarl_runtime.pretrained import chosen_checkpoint
 
 MOST_NODES = 10_000
 CHECKPOINT = "a run folder, or a checkpoint in it"
@@ -16,6 +17,8 @@ CHECKPOINT = "a run folder, or a checkpoint in it"
 def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
     """What every command takes that plays a trained policy."""
     add = parser.add_argument
+    add("checkpoint", nargs="?", metavar="RUN", help=CHECKPOINT)
+    add("--pretrained", metavar="NAME", help="the shipped weights for a problem instead")
     add("--spec", metavar="SPEC", help="another spec than the one that was trained on")
     add_param(parser)
     add("--temperature", type=float, metavar="T", help="draw picks instead of taking the best")
@@ -25,6 +28,7 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
 
 def verify_policy_arguments(args: argparse.Namespace) -> None:
     """Raise a UsageError for values that make no sense, before anything slow happens."""
+    args.checkpoint = chosen_checkpoint(args.checkpoint, args.pretrained, CHECKPOINT)
     if not Path(args.checkpoint).exists():
         raise UsageError(f"there is no {args.checkpoint}; expected {CHECKPOINT}")
     if args.temperature is not None and not 0 < args.temperature < float("inf"):

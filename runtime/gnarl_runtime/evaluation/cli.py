@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from gnarl_compiler.console import UsageError, parse_params, run_command
 from gnarl_dsl.command_line import command_parser
 from gnarl_runtime.evaluation.arguments import (
-    CHECKPOINT,
     add_policy_arguments,
     parse_names,
     parse_sizes,
@@ -18,6 +17,7 @@ from gnarl_runtime.evaluation.arguments import (
 )
 
 EXAMPLES = """
+  gnarl-eval --pretrained bellman_ford                 weights that come with GNARL
   gnarl-eval runs/bfs                                 fresh graphs of the spec's test split
   gnarl-eval runs/mvc --sizes 16,64,256 --graphs 300 --against approx,random
   gnarl-eval runs/tsp --data berlin52.tsp             graphs from a file
@@ -41,7 +41,6 @@ def build_parser() -> argparse.ArgumentParser:
         failed="the checkpoint, the spec or the data are at fault",
     )
     add = parser.add_argument
-    add("checkpoint", metavar="RUN", help=CHECKPOINT)
     add("--sizes", metavar="N,N", help="numbers of nodes (default: those of the split)")
     add("--graphs", type=int, metavar="K", help="per size (default: what the split says)")
     add("--split", choices=["train", "valid", "test"], default="test", help="of the spec's graphs")

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from gnarl_compiler.console import parse_params, run_command
 from gnarl_dsl.command_line import command_parser
 from gnarl_runtime.evaluation.arguments import (
-    CHECKPOINT,
     add_policy_arguments,
     verify_input,
     verify_output,
@@ -19,7 +18,7 @@ EXAMPLES = """
   gnarl-solve runs/tsp --data berlin52.tsp --rescale
   gnarl-solve runs/mvc --data my_graph.json --out cover.json
   gnarl-solve runs/tsp --data my.tsp --temperature 0.1 --samples 64     the best of 64 attempts
-  gnarl-solve runs/bellman_ford --data roads.gr -p stop=settled         no reference needed
+  gnarl-solve --pretrained bellman_ford --data roads.gr -p stop=settled   no reference needed
 """
 
 
@@ -32,7 +31,6 @@ def build_parser() -> argparse.ArgumentParser:
         failed="one is not, or the checkpoint, the spec or the data are at fault",
     )
     add = parser.add_argument
-    add("checkpoint", metavar="RUN", help=CHECKPOINT)
     add("--data", required=True, metavar="FILE", help="graphs: .tsp, .gr, .graphml, .json, ...")
     add("--out", metavar="FILE", help="write the solutions as JSON")
     add("--samples", type=int, default=1, metavar="K", help="keep the best of K attempts")

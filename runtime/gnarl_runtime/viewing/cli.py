@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from gnarl_compiler.console import UsageError, parse_params, run_command
 from gnarl_dsl.command_line import add_param, add_seed, command_parser
 from gnarl_runtime.evaluation.arguments import verify_input, verify_output
+from gnarl_runtime.pretrained import chosen_checkpoint
 from gnarl_runtime.viewing.subjects import verify_subject
 
 EXAMPLES = """
   gnarl-view bfs                                     the expert of a spec, as rollout.html
   gnarl-view runs/bfs-seed0 --nodes 24 -o bfs.html   a trained policy, the expert beside it
   gnarl-view runs/tsp --data berlin52.tsp            on a graph of your own
+  gnarl-view --pretrained bellman_ford --nodes 16
   gnarl-view my.gnarl --policy random --seed 3
   gnarl-view runs/bfs-seed0 --png strip.png --steps 5
 """
+SUBJECT = "a run folder, a checkpoint, or a spec"
 MOST_NODES = 200  # more cannot be told apart in a picture
 NODES = 12
 STEPS = 6
@@ -33,7 +36,8 @@ def build_parser() -> argparse.ArgumentParser:
         failed="the checkpoint, the spec or the data are at fault",
     )
     add = parser.add_argument
-    add("subject", metavar="RUN|CHECKPOINT|SPEC", help="a run folder, a checkpoint, or a spec")
+    add("subject", nargs="?", metavar="RUN|CHECKPOINT|SPEC", help=SUBJECT)
+    add("--pretrained", metavar="NAME", help="the shipped weights for a problem instead")
     add("--nodes", type=int, metavar="N", help=f"size of the graph (default {NODES})")
     add_seed(parser, "the graph, its layout and drawn picks")
     add("--policy", choices=["expert", "random", "learned"], help="who picks (default: learned "
@@ -70,6 +74,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def verify_arguments(args: argparse.Namespace) -> None:
     """Raise a UsageError for what makes no sense, before anything slow happens."""
+    args.subject = chosen_checkpoint(args.subject, args.pretrained, SUBJECT)
     verify_subject(args.subject)
     parse_params(args.param)
     _verify_numbers(args)
