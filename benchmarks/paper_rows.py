@@ -61,13 +61,20 @@ def trials(*sizes: tuple[int, int], options: tuple[str, ...] = ()) -> tuple[Tria
 _BEYOND = tuple(
     replace(trial, label="larger", one_seed=True) for trial in trials((128, 100), (256, 100))
 )
-_BEYOND_128 = (replace(_BEYOND[0], graphs=100),)
+_BEYOND_128 = _BEYOND[:1]
+_DRAWN = ("--temperature", "0.3")
+_BEST_PICK = Trial(64, 300, ("--temperature", "0"), label="best pick")
 
 
-def _clrs(name: str, label: str, published: str, beyond: tuple[Trial, ...]) -> tuple[Row, Row]:
-    ours = Row(
-        name, label, name, name, "success", (*trials((64, 300)), *beyond), 5, paper={64: published}
-    )
+def _clrs(
+    name: str,
+    label: str,
+    published: str,
+    beyond: tuple[Trial, ...],
+    options: tuple[str, ...] = (),
+) -> tuple[Row, Row]:
+    own = (*trials((64, 300), options=options), *beyond)
+    ours = Row(name, label, name, name, "success", own, 5, paper={64: published})
     faithful = replace(
         ours,
         name=f"{name}_paper",
@@ -85,11 +92,12 @@ CLRS = Table(
     "CLRS algorithms, share of 64-node graphs solved",
     "Success is judged by the spec's `correct` at the end of an episode; Bellman-Ford and MST-Prim "
     "end when the reference solution is reached, as in the paper. Published training times on one "
-    "core: BFS 0.04 h, DFS 0.02 h, Bellman-Ford 116 h, MST-Prim 197 h.",
+    "core: BFS 0.04 h, DFS 0.02 h, Bellman-Ford 116 h, MST-Prim 197 h. The paper takes the best "
+    "pick; Bellman-Ford is drawn at temperature 0.3 here, and the best pick stands below it.",
     (
         *_clrs("bfs", "BFS", "100.0 ± 0.0", _BEYOND),
         *_clrs("dfs", "DFS", "100.0 ± 0.0", _BEYOND_128),
-        *_clrs("bellman_ford", "Bellman-Ford", "93.6 ± 5.1", _BEYOND_128),
+        *_clrs("bellman_ford", "Bellman-Ford", "93.6 ± 5.1", (_BEST_PICK, *_BEYOND_128), _DRAWN),
         *_clrs("mst_prim", "MST-Prim", "59.0 ± 10.8", ()),
     ),
 )

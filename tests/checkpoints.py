@@ -12,10 +12,10 @@ from gnarl_runtime.training.checkpoint import BEST, make_meta, save_checkpoint
 from gnarl_runtime.training.recipe import Recipe
 
 
-def untrained_run(folder: Path, name: str, **params: str) -> Path:
+def untrained_run(folder: Path, name: str, temperature: float = 0.0, **params: str) -> Path:
     """A run folder whose best weights are random ones."""
     problem = shipped(name, **params)
-    recipe = Recipe(policy=PolicyConfig(width=8, rounds=1))
+    recipe = Recipe(policy=PolicyConfig(width=8, rounds=1), temperature=temperature)
     torch.manual_seed(1)
     run = folder / name
     run.mkdir()

@@ -112,6 +112,19 @@ def test_graphs_from_a_file(runs: Path, tmp_path: Path, capsys: Capture) -> None
     assert found["evaluation"]["split"] is None
 
 
+def test_a_policy_is_played_as_its_recipe_says(tmp_path: Path, capsys: Capture) -> None:
+    drawn = untrained_run(tmp_path, "mvc", temperature=0.7)
+    asked = ["--sizes", "8", "--graphs", "12", "--json"]
+    found = {}
+    for name, flags in {"": [], "0.7": ["--temperature", "0.7"], "0": ["--temperature", 0]}.items():
+        file = tmp_path / f"{name}.json"
+        assert run(drawn, *asked, file, *flags, capsys=capsys)[0] == 0
+        found[name] = figures(file)
+    assert found[""]["evaluation"]["temperature"] == 0.7
+    assert found["0"]["evaluation"]["temperature"] is None
+    assert found[""]["results"] == found["0.7"]["results"] != found["0"]["results"]
+
+
 @pytest.mark.parametrize(
     ("flags", "code", "said"),
     [
@@ -119,8 +132,9 @@ def test_graphs_from_a_file(runs: Path, tmp_path: Path, capsys: Capture) -> None
         (["--sizes", "0"], 2, "expected numbers of nodes from 1"),
         (["--graphs", "0"], 2, "expected 1 or more"),
         (["--samples", "3"], 2, "without --temperature"),
-        (["--temperature", "0", "--samples", "3"], 2, "expected a number above 0"),
-        (["--temperature", "nan"], 2, "expected a number above 0"),
+        (["--temperature", "0", "--samples", "3"], 2, "without --temperature"),
+        (["--temperature", "-1"], 2, "expected a number from 0 up"),
+        (["--temperature", "nan"], 2, "expected a number from 0 up"),
         (["--against", "aprox"], 2, "Did you mean `approx`?"),
         (["--against", "random,"], 2, "expected names"),
         (["--reference", "best"], 2, "has no baseline `best`"),

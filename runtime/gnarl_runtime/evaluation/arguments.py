@@ -21,7 +21,8 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pretrained", metavar="NAME", help="the shipped weights for a problem instead")
     add("--spec", metavar="SPEC", help="another spec than the one that was trained on")
     add_param(parser)
-    add("--temperature", type=float, metavar="T", help="draw picks instead of taking the best")
+    drawn = "draw picks instead of taking the best; 0: the best (default: what the recipe says)"
+    add("--temperature", type=float, metavar="T", help=drawn)
     add_seed(parser, "instances and drawn picks")
     add("--threads", type=int, default=1, metavar="K", help="of the network (default 1)")
 
@@ -31,13 +32,13 @@ def verify_policy_arguments(args: argparse.Namespace) -> None:
     args.checkpoint = chosen_checkpoint(args.checkpoint, args.pretrained, CHECKPOINT)
     if not Path(args.checkpoint).exists():
         raise UsageError(f"there is no {args.checkpoint}; expected {CHECKPOINT}")
-    if args.temperature is not None and not 0 < args.temperature < float("inf"):
-        raise UsageError(f"--temperature {args.temperature:g}: expected a number above 0")
+    if args.temperature is not None and not 0 <= args.temperature < float("inf"):
+        raise UsageError(f"--temperature {args.temperature:g}: expected a number from 0 up")
     for flag, least in (("samples", 1), ("threads", 1), ("seed", 0)):
         given = getattr(args, flag)
         if given is not None and given < least:
             raise UsageError(f"--{flag} {given}: expected {least} or more")
-    if args.samples > 1 and args.temperature is None:
+    if args.samples > 1 and not args.temperature:
         raise UsageError(
             f"--samples {args.samples} without --temperature would play the same picks again; "
             "expected both, such as --temperature 0.05 --samples 100"

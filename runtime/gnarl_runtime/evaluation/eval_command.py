@@ -40,7 +40,7 @@ def eval_command(args: argparse.Namespace) -> int:
     prepare_torch(args.threads)
     target = load_target(args.checkpoint, args.spec, parse_params(args.param))
     with failures_explained(target.problem):
-        plan = plan_of(args, target.problem)
+        plan = plan_of(args, target)
         with Watcher(target.problem.name) as progress:
             evaluation = evaluate(target.policy, target.problem, plan, progress)
     show(target, evaluation)
@@ -55,8 +55,9 @@ def eval_command(args: argparse.Namespace) -> int:
     return OK
 
 
-def plan_of(args: argparse.Namespace, problem: Problem) -> Plan:
+def plan_of(args: argparse.Namespace, target: Target) -> Plan:
     """What the command line asks for."""
+    problem = target.problem
     if not args.data:
         require_split(problem, args.split, args.instances)
     return Plan(
@@ -66,7 +67,7 @@ def plan_of(args: argparse.Namespace, problem: Problem) -> Plan:
         split=args.split,
         instances=args.instances,
         data=read_data(args.data, problem, args.seed) if args.data else None,
-        temperature=args.temperature,
+        temperature=target.temperature(args.temperature),
         samples=args.samples,
         against=parse_names("--against", args.against),
         reference=args.reference,

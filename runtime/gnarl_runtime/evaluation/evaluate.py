@@ -72,7 +72,8 @@ def evaluate(
         reference = np.concatenate(given) if given else None
         for name, own in rows.items():
             outcomes = join_outcomes([part.outcomes[name] for part in played])
-            own += rows_by_size(outcomes, plan.temperature if name == _POLICY else None, reference)
+            sampled = plan.temperature if name == _POLICY and plan.samples > 1 else None
+            own += rows_by_size(outcomes, sampled, reference)
     return Evaluation(problem, plan, rows.pop(_POLICY), rows, run.reference)
 
 
@@ -201,7 +202,7 @@ class _Run:
             samples=plan.samples if own else 1,
             first=first,
             slots=plan.slots,
-            keep=Keep(solutions=own and plan.temperature is not None),
+            keep=Keep(solutions=own and plan.samples > 1),
             progress=self._teller(f"{label}, {name or 'policy'}"),
         )
 

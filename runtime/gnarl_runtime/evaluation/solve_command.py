@@ -45,7 +45,8 @@ def solve_command(args: argparse.Namespace) -> int:
 
 
 def _solve(target: Target, graphs: Sequence[Imported], args: argparse.Namespace) -> list[Solution]:
-    attempts = Attempts(args.temperature, args.samples, args.seed, args.rescale)
+    temperature = target.temperature(args.temperature)
+    attempts = Attempts(temperature, args.samples, args.seed, args.rescale)
     with Watcher(target.problem.name) as progress:
         try:
             return solve(target.policy, target.problem, graphs, attempts, progress)
@@ -91,7 +92,7 @@ def _write(
         "solutions": [solution_document(target.problem, solution) for solution in solutions],
         "data": args.data,
         "seed": args.seed,
-        "temperature": args.temperature,
+        "temperature": target.temperature(args.temperature),
         "samples": args.samples,
         "rescale": args.rescale,
         **target.provenance(),

@@ -24,6 +24,10 @@ class Target:
     checkpoint: Path
     meta: Meta
 
+    def temperature(self, given: float | None) -> float | None:
+        """At which picks are drawn, None for the best: what is given, else what the recipe says."""
+        return (self.meta.recipe.temperature if given is None else given) or None
+
     def provenance(self) -> dict[str, Any]:
         """What decides the policy and the problem."""
         return {

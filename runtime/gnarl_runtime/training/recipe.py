@@ -89,6 +89,9 @@ class Recipe(Section):
     trainer: Literal["bc", "ppo", "bc+ppo"] = "bc"
     doc: str = ""
     params: dict[str, str | float] = {}
+    # How the trained policy picks, unless somebody says otherwise: 0 takes the best node, more
+    # draws one. A policy that takes the best and changes nothing by it does so for ever.
+    temperature: Annotated[float, Field(ge=0)] = 0.0
     policy: PolicyConfig = PolicyConfig()
     data: Data = Data()
     bc: Imitation = Imitation()

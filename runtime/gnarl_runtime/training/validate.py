@@ -38,10 +38,12 @@ class Validator:
 
     compiled: Compiled
     pool: Pool
+    temperature: float = 0.0
 
     def scores(self, policy: Policy) -> Scores:
         was_training = policy.training
-        outcomes = play(policy.eval(), self.compiled, self.pool)
+        drawn = self.temperature or None
+        outcomes = play(policy.eval(), self.compiled, self.pool, temperature=drawn)
         policy.train(was_training)
         return Scores(
             success=float(np.mean(outcomes.success)),
@@ -62,4 +64,4 @@ def make_validator(problem: Problem, recipe: Recipe, seed: int) -> Validator:
         instances=recipe.data.instances,
         oracles=compiled.oracles,
     )
-    return Validator(compiled, pool)
+    return Validator(compiled, pool, recipe.temperature)
