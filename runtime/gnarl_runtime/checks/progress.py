@@ -56,5 +56,7 @@ def progress_text(name: str, step: str, done: int, total: int, seconds: float) -
         return f"{name}: {step} ..."
     filled = 20 * done // total
     bar = "#" * filled + "-" * (20 - filled)
-    left = f", {seconds / done * (total - done):.0f} s left" if done and seconds > 0.5 else ""
+    # Less than one per cent says next to nothing about the rest.
+    told = 100 * done >= total and seconds > 0.5
+    left = f", {seconds / done * (total - done):.0f} s left" if told else ""
     return f"{name}: {step} [{bar}] {100 * done // total} %{left}"

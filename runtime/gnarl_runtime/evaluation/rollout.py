@@ -136,9 +136,10 @@ class _Table:
         self.seconds = time.perf_counter() - began
 
     def _done(self) -> float:
-        """Episodes that have ended, and what the others have used of their horizons."""
+        """Episodes that have ended, and what the others have used of the rounds they may take."""
         slots, batch = np.flatnonzero(self.seat >= 0), self.engine.batch
-        shares = batch.rounds[slots] / np.maximum(batch.horizon[slots], 1.0)
+        most = np.minimum(batch.horizon[slots], batch.limit[slots])
+        shares = batch.rounds[slots] / np.maximum(most, 1.0)
         return float(self.next - len(slots) + shares.sum())
 
     def warm_up(self, player: Player) -> None:
