@@ -63,7 +63,7 @@ _BEYOND = tuple(
 )
 _BEYOND_128 = _BEYOND[:1]
 _DRAWN = ("--temperature", "0.3")
-_DRAWN_128 = replace(_BEYOND[0], options=_DRAWN)
+_DRAWN_128 = replace(_BEYOND[0], graphs=30, options=_DRAWN)
 _BEST_PICK = Trial(64, 300, ("--temperature", "0"), label="best pick")
 
 
