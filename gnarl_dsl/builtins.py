@@ -136,6 +136,9 @@ SOURCES: Mapping[str, SourceSignature] = {
     "uniform": SourceSignature(
         ("node", "edge", "pair", "graph"), ("scalar",), ("low", "high"), "uniform numbers"
     ),
+    "coin": SourceSignature(
+        ("node", "edge", "pair", "graph"), ("mask",), ("p",), "true with probability p"
+    ),
     "euclidean": SourceSignature(
         ("edge", "pair"), ("scalar",), (), "distances of points in the unit square"
     ),

@@ -195,6 +195,8 @@ class _SpecChecker:
         if tree.name.text == "uniform" and len(values) == 2 and values[0] > values[1]:
             low, high = (f"{value:g}" for value in values)
             self.found.add("GN141", tree.span, low=low, high=high)
+        if tree.name.text == "coin" and values and (values[0] < 0 or values[0] > 1):
+            self.found.add("GN121", tree.args[0].span, name="`p`", range="numbers from 0 to 1")
         return model.InputSource.model_construct(name=tree.name.text, args=tuple(values))
 
     def _source_number(self, tree: ast.Expr) -> float:

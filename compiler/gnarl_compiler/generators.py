@@ -259,6 +259,16 @@ def _uniform(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> N
     return np.asarray(rng.uniform(low, high, size=shape))
 
 
+def _coin(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.bool_]:
+    return np.asarray(rng.random(shape) < args[0])
+
+
+def _edge_coins(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.bool_]:
+    """One throw per edge, the same both ways if undirected, and false off the edges."""
+    thrown = _coin((graph.n, graph.n), args, rng)
+    return graph.adjacency & (thrown if graph.directed else _mirror(np.triu(thrown, 1)))
+
+
 def _distances(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
     """Distances between points drawn uniformly from the unit square."""
     x, y = rng.random((2, graph.n))
@@ -276,6 +286,15 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
                 "edge": lambda g, args, rng: _on_edges(_uniform((g.n, g.n), args, rng), g),
                 "pair": lambda g, args, rng: _single(_uniform((g.n, g.n), args, rng)),
                 "graph": lambda g, args, rng: _single(_uniform((), args, rng)),
+            },
+        ),
+        "coin": Source(
+            ("p",),
+            {
+                "node": lambda g, args, rng: _coin((g.n,), args, rng),
+                "edge": _edge_coins,
+                "pair": lambda g, args, rng: _coin((g.n, g.n), args, rng),
+                "graph": lambda g, args, rng: _coin((), args, rng),
             },
         ),
         "euclidean": Source(
