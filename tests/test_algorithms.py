@@ -46,6 +46,8 @@ def make_argument(kind: str, graph: Graph, rng: np.random.Generator) -> Any:
             return dyadic(rng, graph)
         case "node_scalar":
             return rng.integers(0, 12, size=graph.n) / 16
+        case "node_mask":
+            return rng.random(graph.n) < 0.4
         case "node":
             return int(rng.integers(graph.n))
         case "pointer":
