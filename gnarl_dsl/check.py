@@ -16,14 +16,13 @@ from gnarl_dsl.experts import ExpertChecker
 from gnarl_dsl.facts import Typed
 from gnarl_dsl.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.instance_sets import check_instance_set
-from gnarl_dsl.joins import joined_pairs
 from gnarl_dsl.order import in_order
 from gnarl_dsl.quantifiers import PAIR_FIX
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Source
 from gnarl_dsl.spending import Spent, total_costs, verify_bound
 from gnarl_dsl.types import MASK, SCALAR
-from gnarl_dsl.updates import phase_scopes
+from gnarl_dsl.updates import allowed_pairs, phase_scopes
 
 B = TypeVar("B", bound=ast.Tree)
 
@@ -211,7 +210,7 @@ class _SpecChecker:
 
     def _phases(self) -> tuple[model.Phase, ...]:
         trees = list(self.names.phases.values())
-        scopes = phase_scopes(trees)
+        scopes = phase_scopes(trees, self.names.is_mutable)
         for tree in trees:
             if tree.variable.text not in builtins.RESERVED:
                 self.check_formula.warn_shadow(tree.variable, Scope())
@@ -224,8 +223,7 @@ class _SpecChecker:
             notes = [Note(first.span, "the first one is here")]
             self.found.add("GN124", extra.span, word=type(extra).__name__.lower(), notes=notes)
         allow = self._allow(allows[0], scope, tree.name.text) if allows else None
-        if allows:
-            scope = scope.joining(joined_pairs(allows[0].condition, True))
+        scope = scope.joining(allowed_pairs(tree))
         body, facts = self.check_formula.check_update(updates[0].body if updates else (), scope)
         self.check_formula.forbid_oracle(facts, f"the update of phase `{tree.name.text}`")
         if updates:
