@@ -16,7 +16,6 @@ import io
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -49,6 +48,7 @@ def run_page(text: str, run: Callable[[str], tuple[int, str]]) -> str:
             case "console", _:
                 command = body.partition("\n")[0].removeprefix("$ ")
                 code, printed = run(command)
+                printed = re.sub(r" +$", "", printed, flags=re.MULTILINE)
                 assert code == (int(value) if value else 0), printed
                 return f"```console {option}".rstrip() + f"\n$ {command}\n{printed}```"
             case _:
@@ -114,11 +114,13 @@ def run_as_printed(command: str) -> tuple[int, str]:
 
 
 def write() -> None:
+    from PIL import Image
+
     text = PAGE.read_text("utf-8")
     os.environ["COLUMNS"] = "100"
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         written = run_page(text, run_as_printed)
-        shutil.copy("runs/first/curves.png", CURVE)
+        Image.open("runs/first/curves.png").convert("RGB").quantize(64).save(CURVE, optimize=True)
     PAGE.write_text(written, "utf-8")
 
 

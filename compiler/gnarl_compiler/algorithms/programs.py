@@ -36,7 +36,7 @@ def minimise(
     """Variables (k,) from 0 to `most`, whole unless `real`; None if none are found to fit."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    whole = np.ones(len(cost)) if real is None else (~real).astype(float)
+    whole = np.ones(len(cost), np.int64) if real is None else (~real).astype(np.int64)
     result = milp(
         to_solver_units(cost),
         integrality=whole,

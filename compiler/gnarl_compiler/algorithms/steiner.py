@@ -38,7 +38,7 @@ def steiner_tree(
 
 
 def _reachable(adjacency: NDArray[np.bool_], start: int) -> NDArray[np.bool_]:
-    seen = np.arange(len(adjacency)) == start
+    seen: NDArray[np.bool_] = np.arange(len(adjacency)) == start
     while (more := adjacency[seen].any(axis=0) & ~seen).any():
         seen |= more
     return seen
@@ -91,7 +91,7 @@ def _pruned(
     import networkx as nx
 
     inside = _reachable(paid, root)
-    twin = nx.Graph()
+    twin: nx.Graph[int] = nx.Graph()
     twin.add_nodes_from(np.flatnonzero(inside).tolist())
     for u, v in np.argwhere(np.triu(paid)).tolist():
         if inside[u]:
