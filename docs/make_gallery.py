@@ -135,8 +135,8 @@ def figures(result: Mapping[str, Any]) -> list[str]:
     rows = [
         (row["nodes"], player, row)
         for size in range(len(result["rows"]["policy"]))
-        for player, rows in result["rows"].items()
-        for row in [rows[size]]
+        for player in sorted(result["rows"], key=lambda name: (name != "policy", name))
+        for row in [result["rows"][player][size]]
     ]
     keys = [key for key in COLUMNS if any(COLUMNS[key](row) is not None for *_, row in rows)]
     lines = ["| nodes | player | " + " | ".join(keys) + " |", "|---" * (2 + len(keys)) + "|"]

@@ -17,12 +17,12 @@ from gnarl_dsl.facts import Typed
 from gnarl_dsl.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.instance_sets import check_instance_set
 from gnarl_dsl.order import in_order
+from gnarl_dsl.phase_scopes import allowed_pairs, phase_scopes
 from gnarl_dsl.quantifiers import PAIR_FIX
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Source
 from gnarl_dsl.spending import Spent, total_costs, verify_bound
 from gnarl_dsl.types import MASK, SCALAR
-from gnarl_dsl.updates import allowed_pairs, phase_scopes
 
 B = TypeVar("B", bound=ast.Tree)
 

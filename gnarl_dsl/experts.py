@@ -6,9 +6,10 @@ from gnarl_dsl import ast, cost, model
 from gnarl_dsl.environment import Declarations, Scope
 from gnarl_dsl.facts import NO_FACTS, Facts
 from gnarl_dsl.joins import joined_pairs
+from gnarl_dsl.phase_scopes import allowed_pairs, phase_scopes
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.types import MASK
-from gnarl_dsl.updates import UpdateChecker, allowed_pairs, phase_scopes
+from gnarl_dsl.updates import UpdateChecker
 
 
 class ExpertChecker(UpdateChecker):
@@ -46,9 +47,10 @@ class ExpertChecker(UpdateChecker):
 
     def _rules(self, tree: ast.Expert) -> model.RuleExpert:
         phases = list(self.names.phases.values())
-        scopes = {
-            phase.name.text: scope.joining(allowed_pairs(phase))  # only legal nodes are asked about
-            for phase, scope in zip(phases, phase_scopes(phases, self.names.is_mutable), strict=True)
+        known = phase_scopes(phases, self.names.is_mutable)
+        scopes = {  # only legal nodes are asked about
+            phase.name.text: scope.joining(allowed_pairs(phase))
+            for phase, scope in zip(phases, known, strict=True)
         }
         rules: dict[str, model.ExpertPhase] = {}
         facts = NO_FACTS

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from gnarl_compiler.algorithms import ALGORITHMS
 from gnarl_compiler.algorithms.robustness import exact_critical_fraction, removals_until_apart
-from gnarl_compiler.generators import draw_connected, draw_graph, draw_values
+from gnarl_compiler.generators import draw_connected, draw_graph
 from gnarl_compiler.graph import Graph
+from gnarl_compiler.sources import draw_values
 from gnarl_compiler.streams import stream
 from gnarl_dsl.builtins import FUNCTIONS
 

@@ -10,13 +10,12 @@ import pytest
 
 from gnarl_compiler.generators import (
     FAMILIES,
-    SOURCES,
     GenerationError,
     draw_connected,
     draw_graph,
-    draw_values,
 )
 from gnarl_compiler.graph import Graph
+from gnarl_compiler.sources import SOURCES, draw_values
 from gnarl_compiler.streams import stream
 from gnarl_dsl import builtins
 
