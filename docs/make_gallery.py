@@ -126,7 +126,8 @@ def section(problem: Problem, result: Mapping[str, Any] | None) -> list[str]:
     name = problem.name
     parts = [f"## {name}", "", problem.doc, "", f"![{name}, solved](pictures/{name}.png)", ""]
     parts += ["```gnarl", text.rstrip("\n"), "```", ""]
-    return [*parts, *(figures(result) if result else [])]
+    missing = [f"No figures yet: `python docs/gallery_results.py {name}` records them.", ""]
+    return [*parts, *(figures(result) if result else missing)]
 
 
 def figures(result: Mapping[str, Any]) -> list[str]:
