@@ -88,6 +88,35 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         "a cover at most 2/(1-eps) times the optimum (Khuller, Vishkin, Young 1994)",
         directed=False,
     ),
+    "max_independent_set": FunctionSignature(
+        ("node_scalar",), "node", "mask", "a heaviest independent set (HiGHS)", directed=False
+    ),
+    "max_clique": FunctionSignature(
+        ("node_scalar",), "node", "mask", "a heaviest clique (HiGHS)", directed=False
+    ),
+    "min_dominating_set": FunctionSignature(
+        ("node_scalar",), "node", "mask", "a lightest dominating set (HiGHS)", directed=False
+    ),
+    "max_cut": FunctionSignature(
+        ("symmetric_scalar",), "node", "mask", "one side of a heaviest cut", directed=False
+    ),
+    "optimal_colouring": FunctionSignature(
+        (), "node", "scalar", "colours 1, 2, … as few as possible", whole=True, directed=False
+    ),
+    "triangle_packing": FunctionSignature(
+        ("symmetric_scalar",),
+        "edge",
+        "mask",
+        "edges of heaviest triangles without common nodes (HiGHS)",
+        directed=False,
+    ),
+    "steiner_tree": FunctionSignature(
+        ("symmetric_scalar", "node_mask", "node"),
+        "node",
+        "mask",
+        "nodes of a lightest tree that joins a node and all nodes of a mask (HiGHS)",
+        directed=False,
+    ),
     "optimal_tour": FunctionSignature(
         ("symmetric_scalar",),
         "edge",
@@ -135,6 +164,9 @@ SOURCES: Mapping[str, SourceSignature] = {
     "any_node": SourceSignature(("node",), ("mask_one",), (), "one node, uniformly"),
     "uniform": SourceSignature(
         ("node", "edge", "pair", "graph"), ("scalar",), ("low", "high"), "uniform numbers"
+    ),
+    "coin": SourceSignature(
+        ("node", "edge", "pair", "graph"), ("mask",), ("p",), "true with probability p"
     ),
     "euclidean": SourceSignature(
         ("edge", "pair"), ("scalar",), (), "distances of points in the unit square"

@@ -17,14 +17,13 @@ from gnarl_dsl.experts import ExpertChecker
 from gnarl_dsl.facts import Typed
 from gnarl_dsl.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.instance_sets import check_instance_set
-from gnarl_dsl.joins import joined_pairs
 from gnarl_dsl.order import in_order
+from gnarl_dsl.phase_scopes import allowed_pairs, phase_scopes
 from gnarl_dsl.quantifiers import PAIR_FIX
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.source import Source
 from gnarl_dsl.spending import Spent, total_costs, verify_bound
 from gnarl_dsl.types import MASK, SCALAR
-from gnarl_dsl.updates import phase_scopes
 
 B = TypeVar("B", bound=ast.Tree)
 
@@ -208,6 +207,8 @@ class _SpecChecker:
         if tree.name.text == "uniform" and len(values) == 2 and values[0] > values[1]:
             low, high = (f"{value:g}" for value in values)
             self.found.add("GN141", tree.span, low=low, high=high)
+        if tree.name.text == "coin" and values and (values[0] < 0 or values[0] > 1):
+            self.found.add("GN121", tree.args[0].span, name="`p`", range="numbers from 0 to 1")
         return model.InputSource.model_construct(name=tree.name.text, args=tuple(values))
 
     def _source_number(self, tree: ast.Expr) -> float:
@@ -222,7 +223,7 @@ class _SpecChecker:
 
     def _phases(self) -> tuple[model.Phase, ...]:
         trees = list(self.names.phases.values())
-        scopes = phase_scopes(trees)
+        scopes = phase_scopes(trees, self.names.is_mutable)
         for tree in trees:
             if tree.variable.text not in builtins.RESERVED:
                 self.check_formula.warn_shadow(tree.variable, Scope())
@@ -235,8 +236,7 @@ class _SpecChecker:
             notes = [Note(first.span, "the first one is here")]
             self.found.add("GN124", extra.span, word=type(extra).__name__.lower(), notes=notes)
         allow = self._allow(allows[0], scope, tree.name.text) if allows else None
-        if allows:
-            scope = scope.joining(joined_pairs(allows[0].condition, True))
+        scope = scope.joining(allowed_pairs(tree))
         body, facts = self.check_formula.check_update(updates[0].body if updates else (), scope)
         self.check_formula.forbid_oracle(facts, f"the update of phase `{tree.name.text}`")
         if updates:

@@ -84,6 +84,10 @@ class Declarations:
     written: set[str] = field(default_factory=set)
     formula_facts: dict[str, Facts] = field(default_factory=dict)
 
+    @property
+    def is_mutable(self) -> bool:
+        return self.graph is not None and self.graph.mutable
+
     def global_names(self) -> Iterator[str]:
         """Everything that can be meant by a bare word in a formula."""
         yield from self.params

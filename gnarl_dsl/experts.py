@@ -5,9 +5,11 @@ from __future__ import annotations
 from gnarl_dsl import ast, cost, model
 from gnarl_dsl.environment import Declarations, Scope
 from gnarl_dsl.facts import NO_FACTS, Facts
+from gnarl_dsl.joins import joined_pairs
+from gnarl_dsl.phase_scopes import allowed_pairs, phase_scopes
 from gnarl_dsl.scope import did_you_mean
 from gnarl_dsl.types import MASK
-from gnarl_dsl.updates import UpdateChecker, phase_scopes
+from gnarl_dsl.updates import UpdateChecker
 
 
 class ExpertChecker(UpdateChecker):
@@ -44,9 +46,12 @@ class ExpertChecker(UpdateChecker):
         )
 
     def _rules(self, tree: ast.Expert) -> model.RuleExpert:
-        scopes = dict(
-            zip(self.names.phases, phase_scopes(list(self.names.phases.values())), strict=True)
-        )
+        phases = list(self.names.phases.values())
+        known = phase_scopes(phases, self.names.is_mutable)
+        scopes = {  # only legal nodes are asked about
+            phase.name.text: scope.joining(allowed_pairs(phase))
+            for phase, scope in zip(phases, known, strict=True)
+        }
         rules: dict[str, model.ExpertPhase] = {}
         facts = NO_FACTS
         for part in tree.phases:
@@ -106,6 +111,7 @@ class ExpertChecker(UpdateChecker):
         if tree.where is not None:
             typed = self.check_as(tree.where, scope, MASK, "`where`")
             where, facts = typed.expr, typed.facts
+            scope = scope.joining(joined_pairs(tree.where, True))
         keys = []
         for criterion in tree.criteria:
             for key in criterion.keys:

@@ -172,7 +172,9 @@ def _usual_value(info: FeatureInfo) -> str:
 
 
 def _usual_source(info: FeatureInfo) -> str:
-    return {"scalar": "uniform(0, 1)", "mask_one": "any_node"}.get(info.type, "given")
+    return {"scalar": "uniform(0, 1)", "mask_one": "any_node", "mask": "coin(0.5)"}.get(
+        info.type, "given"
+    )
 
 
 def _column_fix(word: str, code: str) -> str | None:

@@ -10,11 +10,29 @@ def specs_folder() -> Path:
     return inside if inside.is_dir() else Path(__file__).parent.parent / "specs"
 
 
+def gallery_folder() -> Path:
+    return specs_folder() / "gallery"
+
+
 def find_spec(name: str) -> Path | None:
     """The shipped spec of that name, if there is one."""
-    path = specs_folder() / f"{name}.gnarl"
-    return path if path.is_file() else None
+    for folder in (specs_folder(), gallery_folder()):
+        path = folder / f"{name}.gnarl"
+        if path.is_file():
+            return path
+    return None
+
+
+def paper_specs() -> list[Path]:
+    """The specs of the paper's problems."""
+    return sorted(specs_folder().glob("*.gnarl"))
+
+
+def gallery_specs() -> list[Path]:
+    """Further specs, which show what else the language can say (docs/gallery.md)."""
+    return sorted(gallery_folder().glob("*.gnarl"))
 
 
 def shipped_specs() -> list[Path]:
-    return sorted(specs_folder().glob("*.gnarl"))
+    """All of them, the paper's first; a name is used once."""
+    return [*paper_specs(), *gallery_specs()]

@@ -289,15 +289,3 @@ def _writes(body: Sequence[model.Statement]) -> Iterator[model.Assign | model.Se
             yield from _writes(statement.otherwise)
         elif isinstance(statement, model.Assign | model.SetEdge):
             yield statement
-
-
-def phase_scopes(phases: list[ast.Phase]) -> list[Scope]:
-    """For each phase the scope of its formulas: its own pick and those before it."""
-    variables = [phase.variable for phase in phases]
-    scopes = []
-    for position in range(len(phases)):
-        scope = Scope(later=frozenset(v.text for v in variables[position + 1 :]))
-        for variable in variables[: position + 1]:
-            scope = scope.bind(variable.text, Binding(NODE, variable.span, used=True))
-        scopes.append(scope)
-    return scopes

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from gnarl_compiler.algorithms import ALGORITHMS
 from gnarl_compiler.algorithms.robustness import exact_critical_fraction, removals_until_apart
-from gnarl_compiler.generators import draw_connected, draw_graph, draw_values
+from gnarl_compiler.generators import draw_connected, draw_graph
 from gnarl_compiler.graph import Graph
+from gnarl_compiler.sources import draw_values
 from gnarl_compiler.streams import stream
 from gnarl_dsl.builtins import FUNCTIONS
 
@@ -46,6 +47,8 @@ def make_argument(kind: str, graph: Graph, rng: np.random.Generator) -> Any:
             return dyadic(rng, graph)
         case "node_scalar":
             return rng.integers(0, 12, size=graph.n) / 16
+        case "node_mask":
+            return rng.random(graph.n) < 0.4
         case "node":
             return int(rng.integers(graph.n))
         case "pointer":

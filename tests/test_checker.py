@@ -604,3 +604,34 @@ def test_a_choice_for_a_function_is_known_before_the_episode() -> None:
     assert (
         errors(with_mode(spec(add=text.format("if mode == fair then random else targeted")))) == []
     )
+
+
+JOINED = """
+gnarl 1
+problem joined
+graph {kind}
+features
+  A     input  {place}  scalar  ~ uniform(0, 1)
+  mark  state  node     mask    = false
+phase one(u)
+phase two(v)
+  allow {allow}
+phase three(w)
+  update
+    mark[w] := A[u, v] > 0.5
+horizon n rounds
+objective marked = count(x in nodes where mark[x])
+expert heavy
+  one:   uniform u
+  two:   uniform v maximising A[u, v]
+  three: uniform w where edge(v, w) maximising A[v, w] + A[u, v]
+"""
+
+
+@pytest.mark.parametrize(
+    ("allow", "warned"), [("edge(u, v)", 0), ("not mark[v] and edge(v, u)", 0), ("u != v", 3)]
+)
+def test_what_a_phase_allows_holds_in_later_phases_and_for_experts(allow: str, warned: int) -> None:
+    text = JOINED.format(kind="undirected", place="edge", allow=allow)
+    found = [d for d in check_text(text).diagnostics if d.code == "GN904"]
+    assert len(found) == warned

@@ -10,13 +10,12 @@ import pytest
 
 from gnarl_compiler.generators import (
     FAMILIES,
-    SOURCES,
     GenerationError,
     draw_connected,
     draw_graph,
-    draw_values,
 )
 from gnarl_compiler.graph import Graph
+from gnarl_compiler.sources import SOURCES, draw_values
 from gnarl_compiler.streams import stream
 from gnarl_dsl import builtins
 
@@ -260,6 +259,21 @@ def test_euclidean_values_are_distances_in_a_square() -> None:
     spectrum = np.linalg.eigvalsh(-centre @ distance**2 @ centre / 2)
     assert np.abs(spectrum[:-2]).max() < 1e-6  # points in a plane
     assert spectrum[-2] > 0.1
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_coins_fall_with_their_probability(directed: bool) -> None:
+    (graph,) = draws("complete", 40, 1, directed=directed)
+    for place, shape in {"node": (40,), "edge": (40, 40), "pair": (40, 40), "graph": ()}.items():
+        thrown = values("coin", (0.3,), place, graph)
+        assert (thrown.shape, thrown.dtype) == (shape, np.bool_)
+        assert not values("coin", (0,), place, graph).any()
+    edges = values("coin", (0.3,), "edge", graph)
+    verify_mean(list(edges[np.triu(graph.adjacency)]), 0.3)
+    assert not edges[~graph.adjacency].any()
+    assert directed or (edges == edges.T).all()
+    assert (values("coin", (1,), "edge", graph) == graph.adjacency).all()
+    verify_mean(list(values("coin", (0.3,), "pair", graph).ravel()), 0.3)
 
 
 def test_any_node_is_uniform() -> None:

@@ -11,8 +11,8 @@ from algorithm_cases import random_graph, run
 from gnarl_compiler.algorithms import tours, tours_local
 from gnarl_compiler.algorithms.tours_exact import held_karp, integer_program
 from gnarl_compiler.algorithms.tours_local import chained_lin_kernighan
-from gnarl_compiler.generators import draw_values
 from gnarl_compiler.graph import Graph
+from gnarl_compiler.sources import draw_values
 from gnarl_compiler.streams import stream
 
 

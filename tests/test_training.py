@@ -319,6 +319,8 @@ def _small_checkpoint() -> bytes:
 def test_shipped_recipes_are_for_shipped_specs(name: str) -> None:
     recipe = load_recipe(name)
     assert recipe.doc
+    if name.startswith("gallery_"):  # these serve any spec of the gallery
+        return
     fitting = [spec for spec in SHIPPED if name == spec or name.startswith(f"{spec}_")]
     problem = gnarl.load(max(fitting, key=len), **recipe.params)
     rewards = {entry.name for entry in (*problem.objectives, *problem.rewards)}

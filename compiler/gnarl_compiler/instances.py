@@ -9,10 +9,11 @@ from itertools import product
 
 import numpy as np
 
-from gnarl_compiler.generators import GenerationError, draw_graph, draw_values
+from gnarl_compiler.generators import GenerationError, draw_graph
 from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Array, Instance
 from gnarl_compiler.interpret import Interpreter
+from gnarl_compiler.sources import draw_values
 from gnarl_compiler.streams import stream
 from gnarl_dsl.instance_sets import WHOLE_ARGUMENTS
 from gnarl_dsl.model import Draw, InstanceSet, Problem, Split

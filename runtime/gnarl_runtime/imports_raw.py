@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.generators import draw_values
 from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Instance
+from gnarl_compiler.sources import draw_values
 from gnarl_compiler.streams import stream
 from gnarl_dsl.model import Feature, Problem
 from gnarl_runtime.imports_values import Converter, plain_array

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.algorithms.programs import incidence, verify_weights
 from gnarl_compiler.algorithms.scaling import to_solver_units
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graph import Graph
@@ -14,7 +15,7 @@ def min_vertex_cover(
     graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
     """A cover of least weight, by integer programming (HiGHS); isolated nodes stay out."""
-    _verify_weights("min_vertex_cover", w)
+    verify_weights("min_vertex_cover", w)
     if graph.m == 0:
         return np.zeros(graph.n, dtype=np.bool_)
     sorted_ = tag_order(tags)
@@ -25,11 +26,8 @@ def min_vertex_cover(
 def _solve_cover(graph: Graph, w: NDArray[np.float64]) -> NDArray[np.bool_]:
     """An optimal cover of a graph with at least one edge: x_u + x_v >= 1 on every edge."""
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array
 
-    edges = graph.edges()
-    rows = np.repeat(np.arange(len(edges)), 2)
-    ends = csr_array((np.ones(edges.size), (rows, edges.ravel())), shape=(len(edges), graph.n))
+    ends = incidence(graph.edges(), graph.n)
     result = milp(
         w,
         integrality=np.ones(graph.n, dtype=np.int64),
@@ -50,7 +48,7 @@ def vertex_cover_primal_dual(
     All edges raise their duals at once, each by the smaller share of what is left at its two
     ends; a node joins when at most eps of its weight is left.
     """
-    _verify_weights("vertex_cover_primal_dual", w)
+    verify_weights("vertex_cover_primal_dual", w)
     if not 0 <= eps < 1:
         raise ValueError(f"vertex_cover_primal_dual needs 0 <= eps < 1, found {eps:g}")
     sorted_ = tag_order(tags)
@@ -69,8 +67,3 @@ def vertex_cover_primal_dual(
         cover |= joins
         open_ = open_ & ~joins[:, None] & ~joins
     return sorted_.restore_nodes(cover)
-
-
-def _verify_weights(name: str, w: NDArray[np.float64]) -> None:
-    if (w < 0).any():
-        raise ValueError(f"{name} needs weights from 0 up, found {w.min():g}")

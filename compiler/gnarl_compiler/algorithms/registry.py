@@ -14,10 +14,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from gnarl_compiler.algorithms.colourings import optimal_colouring
 from gnarl_compiler.algorithms.covers import min_vertex_cover, vertex_cover_primal_dual
+from gnarl_compiler.algorithms.cuts import max_cut
+from gnarl_compiler.algorithms.domination import min_dominating_set
 from gnarl_compiler.algorithms.forests import is_dfs_forest, mst_weight
+from gnarl_compiler.algorithms.packings import max_clique, max_independent_set, triangle_packing
 from gnarl_compiler.algorithms.paths import bfs_depth, relaxation_count, shortest_path_length
 from gnarl_compiler.algorithms.robustness import critical_fraction
+from gnarl_compiler.algorithms.steiner import steiner_tree
 from gnarl_compiler.algorithms.tours import christofides_tour, optimal_tour
 
 
@@ -41,6 +46,13 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
             Algorithm("mst_weight", mst_weight),
             Algorithm("min_vertex_cover", min_vertex_cover),
             Algorithm("vertex_cover_primal_dual", vertex_cover_primal_dual),
+            Algorithm("max_independent_set", max_independent_set),
+            Algorithm("max_clique", max_clique),
+            Algorithm("min_dominating_set", min_dominating_set),
+            Algorithm("max_cut", max_cut),
+            Algorithm("optimal_colouring", optimal_colouring),
+            Algorithm("triangle_packing", triangle_packing),
+            Algorithm("steiner_tree", steiner_tree),
             Algorithm("optimal_tour", optimal_tour),
             Algorithm("christofides_tour", christofides_tour),
             Algorithm("critical_fraction", critical_fraction, random=True),

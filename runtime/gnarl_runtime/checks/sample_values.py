@@ -9,9 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from gnarl_compiler.generators import draw_values
 from gnarl_compiler.graph import Graph
 from gnarl_compiler.instance import Array
+from gnarl_compiler.sources import draw_values
 from gnarl_dsl.model import Feature, Problem
 
 # drawn: as the spec draws them; ties: few different ones, whose sums are exact;

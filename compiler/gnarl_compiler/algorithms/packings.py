@@ -1,0 +1,75 @@
+"""A graph and weights go in, heaviest sets of nodes or triangles that do not clash come out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.algorithms.programs import Rows, choose, incidence, verify_weights
+from gnarl_compiler.algorithms.tag_order import tag_order
+from gnarl_compiler.graph import Graph
+
+
+def max_independent_set(
+    graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """Nodes of the largest total weight (n,), no two of them neighbours (HiGHS).
+
+    No node can be added: nodes of weight 0 are in if they fit.
+    """
+    verify_weights("max_independent_set", w)
+    sorted_ = tag_order(tags)
+    return sorted_.restore_nodes(_independent(sorted_.graph(graph), sorted_.nodes(w)))
+
+
+def max_clique(
+    graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """Nodes of the largest total weight (n,), all of them neighbours; none can be added."""
+    verify_weights("max_clique", w)
+    sorted_ = tag_order(tags)
+    apart = ~sorted_.graph(graph).adjacency & ~np.eye(graph.n, dtype=np.bool_)
+    return sorted_.restore_nodes(_independent(Graph(False, apart), sorted_.nodes(w)))
+
+
+def _independent(graph: Graph, w: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """x_u + x_v <= 1 on every edge, then whatever still fits, in order."""
+    chosen = np.ones(graph.n, dtype=np.bool_)
+    if graph.m:
+        ends = incidence(graph.edges(), graph.n)
+        chosen = choose(-w, [Rows(ends, high=1.0)], "independent set")
+    for node in range(graph.n):
+        chosen[node] |= not (graph.adjacency[node] & chosen).any()
+    return chosen
+
+
+def triangle_packing(
+    graph: Graph, weight: NDArray[np.float64], *, tags: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """The edges (n, n) of triangles without common nodes, of the largest total weight."""
+    verify_weights("triangle_packing", weight)
+    sorted_ = tag_order(tags)
+    adjacency, value = sorted_.graph(graph).adjacency, sorted_.pairs(weight)
+    found = np.zeros((graph.n, graph.n), dtype=np.bool_)
+    triangles = _triangles(adjacency)
+    if len(triangles):
+        a, b, c = triangles.T
+        worth = value[a, b] + value[b, c] + value[a, c]
+        rows = [Rows(incidence(triangles, graph.n, transpose=True), high=1.0)]
+        for u, v, w in triangles[choose(-worth, rows, "packing of triangles")]:
+            found[[u, v, w, v, w, u], [v, w, u, u, v, w]] = True
+    return sorted_.restore_pairs(found)
+
+
+def _triangles(adjacency: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """All triangles (k, 3), nodes in order."""
+    upper = np.triu(adjacency, 1)
+    found = [
+        (u, v, w)
+        for u in range(len(upper))
+        for v, w in combinations(np.flatnonzero(upper[u]).tolist(), 2)
+        if upper[v, w]
+    ]
+    return np.array(found, dtype=np.intp).reshape(-1, 3)
