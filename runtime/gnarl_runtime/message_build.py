@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-HEADERS = ("network.h", "rows.h", "winners.h")
+HEADERS = ("vectors.h", "tiles.h", "network.h", "plain_sum.h", "rows.h", "winners.h")
 UNITS = ("hear.c", "backward.c", "pooled.c")
 COMPILERS = ("cc", "gcc", "clang")
 COMMON_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=fast")
