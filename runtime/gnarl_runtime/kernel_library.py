@@ -24,7 +24,7 @@ class Network(ctypes.Structure):
     """`Network` of network.h."""
 
     _fields_: ClassVar[list[Field]] = [
-        *((name, INTEGER) for name in ("nodes", "width", "columns")),
+        *((name, INTEGER) for name in ("nodes", "width", "columns", "stride")),
         *((name, POINTER) for name in ("rowptr", "src", "projected", "edge_raw", "edge")),
         *((name, POINTER) for name in ("a", "a_turned", "a_bias")),
         *((name, POINTER) for name in ("b", "b_turned", "b_bias")),
@@ -40,6 +40,16 @@ class Gradients(ctypes.Structure):
     ]
 
 
+class Update(ctypes.Structure):
+    """`Update` of finish.c."""
+
+    _fields_: ClassVar[list[Field]] = [
+        *((name, INTEGER) for name in ("nodes", "width", "stride")),
+        *((name, POINTER) for name in ("before", "rowptr", "per_message", "gain", "offset")),
+        ("least", ctypes.c_float),
+    ]
+
+
 class Library:
     """The functions of a compiled variant."""
 
@@ -50,6 +60,10 @@ class Library:
         self.hear.argtypes = [network, POINTER, POINTER]
         self.hear_backward = loaded.hear_backward
         self.hear_backward.argtypes = [network, POINTER, POINTER, gradients]
+        self.finish = loaded.finish
+        self.finish.argtypes = [ctypes.POINTER(Update), POINTER, POINTER]
+        self.finish_backward = loaded.finish_backward
+        self.finish_backward.argtypes = [ctypes.POINTER(Update), *[POINTER] * 4]
         self.largest = loaded.largest
         self.largest.argtypes = [INTEGER, INTEGER, *[POINTER] * 4]
         self.largest_backward = loaded.largest_backward

@@ -66,8 +66,8 @@ static void spread(const Network *net, const Gradients *to, int64_t message, int
                    const float *restrict hidden, float *restrict slope) {
     int64_t width = net->width;
     const float *raw = net->edge_raw + message * net->columns;
-    float *receiver = to->projected + 2 * width * v;
-    float *sender = to->projected + 2 * width * net->src[message] + width;
+    float *receiver = to->projected + net->stride * v;
+    float *sender = to->projected + net->stride * net->src[message] + width;
     for (int64_t c = 0; c < width; c += LANES) {
         vec own = where_positive(load(slope + c), load(hidden + c));
         store(slope + c, own);

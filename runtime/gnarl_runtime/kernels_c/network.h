@@ -23,14 +23,23 @@
 /* What Python fills in; see message_kernel.py. Null pointers where a layer is missing. */
 typedef struct {
     int64_t nodes, width, columns;
+    int64_t stride;                     /* floats from a row of `projected` to the next */
     const int64_t *rowptr, *src;        /* (nodes + 1), (messages) */
-    const float *projected;             /* (nodes, 2 * width): receiver, then sender */
+    const float *projected;             /* (nodes, stride): receiver, sender, and more */
     const float *edge_raw;              /* (messages, columns) */
     const float *edge;                  /* (columns, width) */
     const float *a, *a_turned, *a_bias; /* (out, in), (in, out), (out) */
     const float *b, *b_turned, *b_bias;
     int64_t is_max;
 } Network;
+
+static inline const float *receiver_of(const Network *net, int64_t node) {
+    return net->projected + net->stride * node;
+}
+
+static inline const float *sender_of(const Network *net, int64_t message) {
+    return net->projected + net->stride * net->src[message] + net->width;
+}
 
 /* Rows of messages that are worked on together. */
 typedef struct {
@@ -77,8 +86,8 @@ INLINE void fill_pair(const Network *net, const Block *block, int64_t c, int64_t
             edge[k][j] = load(net->edge + k * net->width + c + j * LANES);
     for (int64_t i = 0; i < block->count; i++) {
         int64_t message = block->message[i];
-        const float *to = net->projected + 2 * net->width * block->node[i] + c;
-        const float *from = net->projected + (2 * net->src[message] + 1) * net->width + c;
+        const float *to = receiver_of(net, block->node[i]) + c;
+        const float *from = sender_of(net, message) + c;
         const float *raw = net->edge_raw + message * columns;
         vec sum[2];
 #pragma GCC unroll 4
@@ -97,8 +106,8 @@ INLINE void fill_pair(const Network *net, const Block *block, int64_t c, int64_t
 static inline void fill_pair_slowly(const Network *net, const Block *block, int64_t c) {
     for (int64_t i = 0; i < block->count; i++) {
         int64_t message = block->message[i];
-        const float *to = net->projected + 2 * net->width * block->node[i] + c;
-        const float *from = net->projected + (2 * net->src[message] + 1) * net->width + c;
+        const float *to = receiver_of(net, block->node[i]) + c;
+        const float *from = sender_of(net, message) + c;
         const float *raw = net->edge_raw + message * net->columns;
         for (int j = 0; j < PAIR; j += LANES) {
             vec sum = load(to + j) + load(from + j);

@@ -32,19 +32,15 @@ INLINE vec before_relu(const float *from, const float *raw, vec own, const EdgeW
     return sum;
 }
 
-INLINE const float *sender_of(const Network *net, int64_t message, int64_t c) {
-    return net->projected + (2 * net->src[message] + 1) * net->width + c;
-}
-
 INLINE void sum_part(const Network *net, int64_t c, int64_t columns, int registers, float *heard) {
     EdgeWeights edge = load_edge(net, c, columns, registers);
     for (int64_t v = 0; v < net->nodes; v++) {
         vec own[WIDE], sum[WIDE] = {0};
 #pragma GCC unroll 4
         for (int j = 0; j < registers; j++)
-            own[j] = load(net->projected + 2 * net->width * v + c + j * LANES);
+            own[j] = load(receiver_of(net, v) + c + j * LANES);
         for (int64_t e = net->rowptr[v]; e < net->rowptr[v + 1]; e++) {
-            const float *from = sender_of(net, e, c), *raw = net->edge_raw + e * columns;
+            const float *from = sender_of(net, e) + c, *raw = net->edge_raw + e * columns;
 #pragma GCC unroll 4
             for (int j = 0; j < registers; j++)
                 sum[j] += relu(before_relu(from, raw, own[j], &edge, columns, j));
@@ -75,11 +71,11 @@ INLINE void sum_backward_part(const Network *net, int64_t c, int64_t columns, in
         vec own[WIDE], slope[WIDE], received[WIDE] = {0};
 #pragma GCC unroll 4
         for (int j = 0; j < registers; j++) {
-            own[j] = load(net->projected + 2 * width * v + c + j * LANES);
+            own[j] = load(receiver_of(net, v) + c + j * LANES);
             slope[j] = load(slopes + v * width + c + j * LANES);
         }
         for (int64_t e = net->rowptr[v]; e < net->rowptr[v + 1]; e++) {
-            const float *from = sender_of(net, e, c), *raw = net->edge_raw + e * columns;
+            const float *from = sender_of(net, e) + c, *raw = net->edge_raw + e * columns;
             float *sender = projected + (from - net->projected);
 #pragma GCC unroll 4
             for (int j = 0; j < registers; j++) {
@@ -93,7 +89,7 @@ INLINE void sum_backward_part(const Network *net, int64_t c, int64_t columns, in
         }
 #pragma GCC unroll 4
         for (int j = 0; j < registers; j++)
-            store(projected + 2 * width * v + c + j * LANES, received[j]);
+            store(projected + net->stride * v + c + j * LANES, received[j]);
         since += net->rowptr[v + 1] - net->rowptr[v];
         if (since >= FLUSH || v + 1 == net->nodes) {
             flush_edge(&sums, total, width, c, columns, registers);

@@ -76,6 +76,15 @@ static inline void keep_larger(vec x, mask number, vec *best, mask *winner) {
 #endif
 }
 
+/* The sum of all lanes, in halves. */
+static inline float total(vec x) {
+    float lane[LANES];
+    store(lane, x);
+    for (int half = LANES / 2; half; half /= 2)
+        for (int i = 0; i < half; i++) lane[i] += lane[i + half];
+    return lane[0];
+}
+
 static inline size_t floats(int64_t count) { return sizeof(float) * (size_t)count; }
 
 static inline void relu_all(float *values, int64_t count) {
