@@ -17,8 +17,7 @@ typedef struct {
     float least;                /* added to the variance */
 } Update;
 
-static inline void normalise(const Update *update, float *row, float *stats) {
-    int64_t width = update->width;
+INLINE void normalise(const Update *update, int64_t width, float *row, float *stats) {
     vec sum = {0}, squares = {0};
     for (int64_t c = 0; c < width; c += LANES) sum += load(row + c);
     float mean = total(sum) / (float)width;
@@ -40,22 +39,29 @@ static inline vec messages_into(const Update *update, int64_t v) {
 }
 
 /* out (nodes, width) and, with a gain, stats (nodes, 2) are filled; `before` gets what is added. */
-void finish(const Update *update, float *stats, float *out) {
-    for (int64_t v = 0; v < update->nodes; v++, out += update->width) {
+INLINE void finish_rows(const Update *update, int64_t width, float *stats, float *out) {
+    for (int64_t v = 0; v < update->nodes; v++, out += width) {
         float *before = update->before + v * update->stride;
         vec messages = messages_into(update, v);
-        for (int64_t c = 0; update->per_message && c < update->width; c += LANES)
+        for (int64_t c = 0; update->per_message && c < width; c += LANES)
             store(before + c, load(before + c) + messages * load(update->per_message + c));
-        for (int64_t c = 0; c < update->width; c += LANES) store(out + c, relu(load(before + c)));
-        if (update->gain) normalise(update, out, stats + 2 * v);
+        for (int64_t c = 0; c < width; c += LANES) store(out + c, relu(load(before + c)));
+        if (update->gain) normalise(update, width, out, stats + 2 * v);
     }
 }
 
+/* The usual width is a constant of its own, here and below. */
+void finish(const Update *update, float *stats, float *out) {
+    if (update->width == USUAL_WIDTH)
+        finish_rows(update, USUAL_WIDTH, stats, out);
+    else
+        finish_rows(update, update->width, stats, out);
+}
+
 /* The slopes of a normalised row become those of the row before, both in `slope`. */
-static inline void normalise_backward(const Update *update, const float *before,
-                                      const float *stats, const float *slopes, float *slope,
-                                      float *gain_part, float *offset_part) {
-    int64_t width = update->width;
+INLINE void normalise_backward(const Update *update, int64_t width, const float *before,
+                               const float *stats, const float *slopes, float *slope,
+                               float *gain_part, float *offset_part) {
     vec mean = all(stats[0]), by = all(stats[1]), sum = {0}, along = {0};
     for (int64_t c = 0; c < width; c += LANES) {
         vec given = load(slopes + c), own = given * load(update->gain + c);
@@ -79,19 +85,14 @@ static void move_parts(float *part, float *sum, int64_t width) {
     memset(part, 0, floats(3 * width));
 }
 
-/* From slopes (nodes, width) to those of `before`, in rows of `into` that are `stride` apart; those
-   of the weights, (3, width), are added to. Returns 1 if there is no memory. */
-int finish_backward(const Update *update, const float *stats, const float *slopes, float *into,
-                    float *weights) {
-    int64_t width = update->width;
-    float *part = calloc((size_t)(3 * width), sizeof(float));
-    if (!part) return 1;
+INLINE void finish_rows_backward(const Update *update, int64_t width, const float *stats,
+                                 const float *slopes, float *into, float *weights, float *part) {
     for (int64_t v = 0; v < update->nodes; v++, slopes += width) {
         const float *before = update->before + v * update->stride, *given = slopes;
         float *slope = into + v * update->stride;
         vec messages = messages_into(update, v);
         if (update->gain) {
-            normalise_backward(update, before, stats + 2 * v, slopes, slope, part + width,
+            normalise_backward(update, width, before, stats + 2 * v, slopes, slope, part + width,
                                part + 2 * width);
             given = slope;
         }
@@ -103,6 +104,19 @@ int finish_backward(const Update *update, const float *stats, const float *slope
         if ((v + 1) % PART == 0) move_parts(part, weights, width);
     }
     move_parts(part, weights, width);
+}
+
+/* From slopes (nodes, width) to those of `before`, in rows of `into` that are `stride` apart; those
+   of the weights, (3, width), are added to. Returns 1 if there is no memory. */
+int finish_backward(const Update *update, const float *stats, const float *slopes, float *into,
+                    float *weights) {
+    int64_t width = update->width;
+    float *part = calloc((size_t)(3 * width), sizeof(float));
+    if (!part) return 1;
+    if (width == USUAL_WIDTH)
+        finish_rows_backward(update, USUAL_WIDTH, stats, slopes, into, weights, part);
+    else
+        finish_rows_backward(update, width, stats, slopes, into, weights, part);
     free(part);
     return 0;
 }

@@ -72,8 +72,8 @@ INLINE void apply_layer_of(const float *in, const float *weight, const float *bi
    is scratch of a word per row and WORD channels. The usual width is a constant of its own. */
 static inline void apply_layer(const float *in, const float *weight, const float *bias,
                                int64_t rows, int64_t width, uint64_t *live, float *out) {
-    if (width == WORD)
-        apply_layer_of(in, weight, bias, rows, WORD, live, out);
+    if (width == USUAL_WIDTH)
+        apply_layer_of(in, weight, bias, rows, USUAL_WIDTH, live, out);
     else
         apply_layer_of(in, weight, bias, rows, width, live, out);
 }

@@ -23,6 +23,7 @@
 #endif
 #define PAIR (2 * LANES) /* floats; divides 32 */
 #define ALIGNMENT 64
+#define USUAL_WIDTH 64 /* loops over it are unrolled */
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
@@ -78,6 +79,9 @@ static inline void keep_larger(vec x, mask number, vec *best, mask *winner) {
 
 /* The sum of all lanes, in halves. */
 static inline float total(vec x) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_ps((__m512)x);
+#endif
     float lane[LANES];
     store(lane, x);
     for (int half = LANES / 2; half; half /= 2)
