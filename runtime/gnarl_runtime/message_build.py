@@ -21,7 +21,7 @@ from importlib.resources import files
 from pathlib import Path
 
 HEADERS = ("vectors.h", "tiles.h", "network.h", "plain_sum.h", "rows.h", "winners.h")
-UNITS = ("hear.c", "backward.c", "finish.c", "pooled.c")
+UNITS = ("hear.c", "backward.c", "finish.c", "products.c", "pooled.c")
 COMPILERS = ("cc", "gcc", "clang")
 COMMON_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=fast")
 LIBRARIES = ("-lm",)

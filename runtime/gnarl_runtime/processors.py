@@ -78,9 +78,7 @@ class MessageRound(nn.Module):  # type: ignore[misc]
         compute = choose_round(kernel, self.own.weight)
         return compute(h if isinstance(h, Tensor) else h.raw, context.raw, weights, graphs)
 
-    def _weights(
-        self, h: Encoding | Tensor, edge: Encoding, context: Encoding
-    ) -> RoundWeights:
+    def _weights(self, h: Encoding | Tensor, edge: Encoding, context: Encoding) -> RoundWeights:
         """What this round does to the columns of `h`, edges and graphs."""
         heard, per_message = self._heard()
         into, sent = self.context.weight.chunk(2)

@@ -1,7 +1,7 @@
 """One round of messages by compiled kernels: same values and gradients as `torch_round`.
 
-Products of whole tables are torch's; what is between them is done in place, row by row. One
-table (nodes, 3 * width) holds what messages are made of and, at last, each node's update.
+Products of whole tables, and what is between them in place and row by row. One table
+(nodes, 3 * width) holds what messages are made of and, at last, each node's update.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from gnarl_runtime.graphs import Graphs
-from gnarl_runtime.kernel_library import Update, loaded, refuse_second_order
+from gnarl_runtime.kernel_library import WIDTH_STEP, Update, loaded, refuse_second_order
 from gnarl_runtime.message_kernel import KernelCall, require_memory
+from gnarl_runtime.product_kernel import add_product, multiply
 from gnarl_runtime.rounds import NormWeights, RoundWeights
 
 
@@ -79,9 +80,7 @@ class FusedRound(torch.autograd.Function):  # type: ignore[misc]
     def forward(ctx: Any, given: _Given, nodes: Tensor, *weights: Tensor | None) -> Tensor:
         new, made = _forward(given, nodes, weights, learning=True)
         ctx.given = given
-        ctx.save_for_backward(
-            nodes, made.whole, made.heard, made.winner, made.stats, *weights
-        )
+        ctx.save_for_backward(nodes, made.whole, made.heard, made.winner, made.stats, *weights)
         return new
 
     @staticmethod
@@ -99,14 +98,15 @@ def _forward(
 ) -> tuple[Tensor, _Made]:
     node, bias, context, _, heard_weight = _present(weights[:5])
     width = len(heard_weight)
-    whole = torch.addmm(bias, nodes, node.t())  # (nodes, 3 * width)
+    whole = nodes.new_empty(len(nodes), 3 * width)
+    add_product(bias, nodes, node.t(), whole, given.variant)
     if len(context):
         whole[:, :width].addmm_(given.context, context)
     heard, winner = _messages(given, whole, weights).hear(given.is_max and learning)
-    whole[:, 2 * width :].addmm_(heard, heard_weight.t())
+    update = whole[:, 2 * width :]
+    add_product(update, heard, heard_weight.t(), update, given.variant)
     new, stats = whole.new_empty(heard.shape), whole.new_empty(len(whole), 2)
-    update = _update(given, whole, weights)
-    loaded(given.variant).finish(update, stats.data_ptr(), new.data_ptr())
+    loaded(given.variant).finish(_update(given, whole, weights), stats.data_ptr(), new.data_ptr())
     return new, _Made(whole, heard, winner, stats)
 
 
@@ -125,9 +125,10 @@ def _backward(
     per_message, gain, offset = _finish_backward(given, made, weights, slopes.contiguous(), into)
     update = into[:, 2 * width :]  # (nodes, width) from here on a slope, as the rest of `into`
     call = _messages(given, made.whole, weights)
-    _, edge, *layers = call.gradients(update @ heard_weight, made.winner, into[:, : 2 * width])
+    heard = multiply(update, heard_weight, given.variant)
+    _, edge, *layers = call.gradients(heard, made.winner, into[:, : 2 * width])
     return (
-        into @ node if nodes_too else None,
+        _nodes_slope(into, node, given.variant) if nodes_too else None,
         (nodes.t() @ into).t(),  # some times faster than the other way round if columns are few
         into.sum(0),
         given.context.t() @ into[:, :width],
@@ -139,6 +140,12 @@ def _backward(
         ),
         *layers,
     )
+
+
+def _nodes_slope(into: Tensor, node: Tensor, variant: str | None) -> Tensor:
+    """Of embeddings, which have `width` columns, or of raw columns, if somebody wants it."""
+    fits = node.shape[1] % WIDTH_STEP == 0
+    return multiply(into, node, variant) if fits else into @ node
 
 
 def _finish_backward(
