@@ -26,6 +26,7 @@ class NaiveRound(MessagePassing):  # type: ignore[misc]
         self.first = nn.Linear(3 * width, width)
         self.context = nn.Linear(width, width, bias=False)
         self.own, self.heard, self.message_layers = ours.own, ours.heard, ours.message
+        self.norm = ours.norm
         ends = [*ours.project.weight.chunk(2), ours.edge.weight]
         with torch.no_grad():
             self.first.weight.copy_(torch.cat(ends, dim=1))
@@ -35,7 +36,7 @@ class NaiveRound(MessagePassing):  # type: ignore[misc]
     def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor, context: Tensor) -> Tensor:
         """New embeddings from old ones."""  # (nodes, width)
         heard = self.propagate(edge_index, h=h, edge=edge, context=self.context(context))
-        return torch.relu(self.own(h) + self.heard(heard))
+        return self.norm(torch.relu(self.own(h) + self.heard(heard)))
 
     def message(self, h_i, h_j, edge, context_i):  # type: ignore[no-untyped-def]
         hidden = self.first(torch.cat([h_i, h_j, edge], dim=1)) + context_i

@@ -24,7 +24,7 @@ class Network(ctypes.Structure):
     """`Network` of network.h."""
 
     _fields_: ClassVar[list[Field]] = [
-        *((name, INTEGER) for name in ("nodes", "width", "columns")),
+        *((name, INTEGER) for name in ("nodes", "width", "columns", "stride")),
         *((name, POINTER) for name in ("rowptr", "src", "projected", "edge_raw", "edge")),
         *((name, POINTER) for name in ("a", "a_turned", "a_bias")),
         *((name, POINTER) for name in ("b", "b_turned", "b_bias")),
@@ -40,16 +40,48 @@ class Gradients(ctypes.Structure):
     ]
 
 
+class Update(ctypes.Structure):
+    """`Update` of finish.c."""
+
+    _fields_: ClassVar[list[Field]] = [
+        *((name, INTEGER) for name in ("nodes", "width", "stride")),
+        *((name, POINTER) for name in ("before", "rowptr", "per_message", "gain", "offset")),
+        ("least", ctypes.c_float),
+    ]
+
+
+class Product(ctypes.Structure):
+    """`Product` of products.c."""
+
+    _fields_: ClassVar[list[Field]] = [
+        *((name, INTEGER) for name in ("rows", "depth", "columns")),
+        ("input", POINTER),
+        ("input_stride", INTEGER),
+        *((name, POINTER) for name in ("weight", "start")),
+        ("start_stride", INTEGER),
+        ("out", POINTER),
+        ("out_stride", INTEGER),
+    ]
+
+
 class Library:
     """The functions of a compiled variant."""
 
     def __init__(self, variant: Variant) -> None:
         loaded = load_library(variant)
+        # With fewer registers torch's products of whole tables are faster: measured.
+        self.multiplies_tables = variant.name == "avx512"
         network, gradients = ctypes.POINTER(Network), ctypes.POINTER(Gradients)
         self.hear = loaded.hear
         self.hear.argtypes = [network, POINTER, POINTER]
         self.hear_backward = loaded.hear_backward
         self.hear_backward.argtypes = [network, POINTER, POINTER, gradients]
+        self.product = loaded.product
+        self.product.argtypes = [ctypes.POINTER(Product)]
+        self.finish = loaded.finish
+        self.finish.argtypes = [ctypes.POINTER(Update), POINTER, POINTER]
+        self.finish_backward = loaded.finish_backward
+        self.finish_backward.argtypes = [ctypes.POINTER(Update), *[POINTER] * 4]
         self.largest = loaded.largest
         self.largest.argtypes = [INTEGER, INTEGER, *[POINTER] * 4]
         self.largest_backward = loaded.largest_backward

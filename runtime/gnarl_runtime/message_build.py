@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-HEADERS = ("network.h", "rows.h", "winners.h")
-UNITS = ("hear.c", "backward.c", "pooled.c")
+HEADERS = ("vectors.h", "tiles.h", "network.h", "plain_sum.h", "rows.h", "winners.h")
+UNITS = ("hear.c", "backward.c", "finish.c", "products.c", "pooled.c")
 COMPILERS = ("cc", "gcc", "clang")
 COMMON_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=fast")
 LIBRARIES = ("-lm",)

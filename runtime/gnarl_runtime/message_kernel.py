@@ -29,7 +29,7 @@ def fused_messages(
             graphs, is_max, variant, projected, weights.edge, *tensors
         )
         return heard
-    return _Call(graphs, is_max, variant, projected, weights.edge, tensors).hear(False)[0]
+    return KernelCall(graphs, is_max, variant, projected, weights.edge, tensors).hear(False)[0]
 
 
 class FusedMessages(torch.autograd.Function):  # type: ignore[misc]
@@ -45,7 +45,7 @@ class FusedMessages(torch.autograd.Function):  # type: ignore[misc]
         edge: Tensor,
         *layers: Tensor,
     ) -> Tensor:
-        heard, winner = _Call(graphs, is_max, variant, projected, edge, layers).hear(is_max)
+        heard, winner = KernelCall(graphs, is_max, variant, projected, edge, layers).hear(is_max)
         ctx.fixed = graphs, is_max, variant
         ctx.save_for_backward(projected, edge, *layers, *([] if winner is None else [winner]))
         return heard
@@ -57,11 +57,11 @@ class FusedMessages(torch.autograd.Function):  # type: ignore[misc]
         saved = ctx.saved_tensors
         winner = saved[-1] if is_max else None
         projected, edge, *layers = saved[:-1] if is_max else saved
-        call = _Call(graphs, is_max, variant, projected, edge, layers)
+        call = KernelCall(graphs, is_max, variant, projected, edge, layers)
         return (None, None, None, *call.gradients(slopes[0], winner))
 
 
-class _Call:
+class KernelCall:
     """One use of the kernel: keeps the tensors whose addresses it has passed on."""
 
     def __init__(
@@ -74,7 +74,9 @@ class _Call:
         layers: Any,
     ) -> None:
         self.library, self.is_max = loaded(variant), is_max
-        self.given = [projected.contiguous(), edge.contiguous(), *(t.contiguous() for t in layers)]
+        if projected.stride(1) != 1:
+            projected = projected.contiguous()
+        self.given = [projected, edge.contiguous(), *(t.contiguous() for t in layers)]
         turned = [layer.t().contiguous() for layer in layers[::2]]
         fixed = [t.contiguous() for t in (graphs.rowptr, graphs.src, graphs.edge_raw)]
         self.kept = [*fixed, *turned]
@@ -87,6 +89,7 @@ class _Call:
             nodes=len(projected),
             width=edge.shape[1],
             columns=len(edge),
+            stride=projected.stride(0),
             rowptr=rowptr,
             src=src,
             projected=projected.data_ptr(),
@@ -106,21 +109,27 @@ class _Call:
         heard = projected.new_empty(len(projected), edge.shape[1])
         winner = torch.empty(heard.shape, dtype=torch.int32) if note_winners else None
         address = None if winner is None else winner.data_ptr()
-        _require_memory(self.library.hear(self.network, heard.data_ptr(), address))
+        require_memory(self.library.hear(self.network, heard.data_ptr(), address))
         return heard, winner
 
-    def gradients(self, slopes: Tensor, winner: Tensor | None) -> list[Tensor]:
-        """Gradients of all that was given, in order."""
-        slopes = slopes.contiguous()
-        grads = [torch.zeros_like(tensor) for tensor in self.given]
+    def gradients(
+        self, slopes: Tensor, winner: Tensor | None, into_projected: Tensor | None = None
+    ) -> list[Tensor]:
+        """Gradients of all that was given, in order; that of projections in a table of theirs."""
+        slopes, projected = slopes.contiguous(), self.given[0]
+        if into_projected is None:
+            rows, width = projected.shape
+            into_projected = projected.new_empty(rows, projected.stride(0))[:, :width]
+        into_projected.zero_()
+        grads = [into_projected, *(torch.zeros_like(tensor) for tensor in self.given[1:])]
         names = ("projected", "edge", "a", "a_bias", "b", "b_bias")
         into = Gradients(**dict(zip(names, (g.data_ptr() for g in grads), strict=False)))
         address = None if winner is None else winner.data_ptr()
         status = self.library.hear_backward(self.network, slopes.data_ptr(), address, into)
-        _require_memory(status)
+        require_memory(status)
         return grads
 
 
-def _require_memory(status: int) -> None:
+def require_memory(status: int) -> None:
     if status:
         raise MemoryError("the message kernel found no memory for its scratch tables")

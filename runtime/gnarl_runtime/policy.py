@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from gnarl_dsl.model import Problem
 from gnarl_runtime.actor import Critic, Pool, ProtoActor
 from gnarl_runtime.encoder import Encoder
+from gnarl_runtime.freed_memory import keep_freed_memory
 from gnarl_runtime.graphs import Graphs, to_graphs
 from gnarl_runtime.messages import Kernel
 from gnarl_runtime.pack import Packed
@@ -113,3 +114,4 @@ def prepare_torch(threads: int) -> None:
     # Products of tiny numbers are several hundred times slower than those of zeros.
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
+    keep_freed_memory()

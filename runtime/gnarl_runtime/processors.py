@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from gnarl_runtime.encoder import Encoded, Encoding
 from gnarl_runtime.graphs import Graphs
-from gnarl_runtime.messages import Kernel, MessageWeights, choose_messages, requested_kernel
+from gnarl_runtime.messages import Kernel, MessageWeights, requested_kernel, use_fused
 from gnarl_runtime.policy_config import PolicyConfig, require_one_of
+from gnarl_runtime.rounds import NormWeights, Round, RoundWeights, torch_round
 
 
 class Processor(Protocol):
@@ -38,9 +39,7 @@ class Mpnn(nn.Module):  # type: ignore[misc]
         self.rounds = nn.ModuleList(MessageRound(config) for _ in range(config.rounds))
 
     def forward(self, encoded: Encoded, graphs: Graphs) -> Tensor:
-        # A column of ones turns the bias into one more row of a product that is needed anyway.
-        columns = torch.nn.functional.pad(graphs.graph_raw, (0, 1), value=1.0)  # (graphs, H + 1)
-        context = Encoding(columns.index_select(0, graphs.graph), encoded.graph.weight)
+        context = Encoding(graphs.graph_raw.index_select(0, graphs.graph), encoded.graph.weight)
         h: Encoding | Tensor = encoded.node
         for layer in self.rounds:
             h = layer(h, encoded.edge, context, graphs, self.kernel)
@@ -75,47 +74,58 @@ class MessageRound(nn.Module):  # type: ignore[misc]
         kernel: Kernel,
     ) -> Tensor:
         """New node embeddings from old ones, or from the encoding."""  # (nodes, width)
-        projected = self._projected(h, context)
-        along = edge.then(self.edge.weight).weight  # (columns, width)
-        weights = MessageWeights(along, self._inner_layers(), self.aggregation)
-        heard = choose_messages(kernel, projected)(projected, weights, graphs)
-        new: Tensor = self.norm(self._add_heard(_linear(h, self.own), heard, graphs).relu_())
-        return new
+        weights = self._weights(h, edge, context)
+        compute = choose_round(kernel, self.own.weight)
+        return compute(h if isinstance(h, Tensor) else h.raw, context.raw, weights, graphs)
 
-    def _projected(self, h: Encoding | Tensor, context: Encoding) -> Tensor:
-        """What each node contributes to messages; context.raw ends with a column of ones."""
-        turned = self.project.weight.t()
-        bias = self.project.bias
-        if not isinstance(h, Tensor) and h.bias is not None:
-            bias = torch.addmv(bias, self.project.weight, h.bias)
-        aside = torch.cat([context.weight @ self.context.weight.t(), bias[None]])  # (H + 1, 2w)
+    def _weights(self, h: Encoding | Tensor, edge: Encoding, context: Encoding) -> RoundWeights:
+        """What this round does to the columns of `h`, edges and graphs."""
+        heard, per_message = self._heard()
+        into, sent = self.context.weight.chunk(2)
+        norm = self.norm
+        return RoundWeights(
+            *self._node_weights(h),
+            context=context.weight @ (into + sent).t(),
+            message=MessageWeights(
+                edge.then(self.edge.weight).weight, self._inner_layers(), self.aggregation
+            ),
+            heard=heard,
+            per_message=per_message,
+            norm=NormWeights(norm.weight, norm.bias, norm.eps)
+            if isinstance(norm, nn.LayerNorm)
+            else None,
+        )
+
+    def _node_weights(self, h: Encoding | Tensor) -> tuple[Tensor, Tensor]:
+        """Receiver, sender, own: (3 * width, columns) and (3 * width,)."""
+        weight = torch.cat([self.project.weight, self.own.weight])
+        bias = torch.cat([self.project.bias, self.own.bias])
         if isinstance(h, Tensor):
-            return (h @ turned).addmm_(context.raw, aside)  # (nodes, 2 * width)
-        whole = torch.cat([h.raw, context.raw], dim=1)  # (nodes, F + H + 1)
-        return whole @ torch.cat([h.weight @ turned, aside])
+            return weight, bias
+        after = bias if h.bias is None else torch.addmv(bias, weight, h.bias)
+        return weight @ h.weight.t(), after
 
     def _inner_layers(self) -> tuple[tuple[Tensor, Tensor], ...]:
         """The layers that are applied to each message: all, but the last of a sum."""
         kept = self.message if self.aggregation == "max" else self.message[:-1]
         return tuple((layer.weight, layer.bias) for layer in kept)
 
-    def _add_heard(self, own: Tensor, heard: Tensor, graphs: Graphs) -> Tensor:
-        """`own`, changed in place: copies of (nodes, width) would cost as much as a product."""
+    def _heard(self) -> tuple[Tensor, Tensor | None]:
+        """What the update does to the aggregated messages, and what it gets for each of them."""
         if self.aggregation == "max":
-            return own.addmm_(heard, self.heard.weight.t())
+            return self.heard.weight, None
         # The sum of a linear layer over messages is the layer of the sum, its bias per message.
         last = self.message[-1]
-        messages = (graphs.rowptr[1:] - graphs.rowptr[:-1]).to(heard.dtype)  # (nodes,)
-        per_message = self.heard.weight @ last.bias  # (width,)
-        own = own.addr_(messages, per_message)
-        return own.addmm_(heard, (self.heard.weight @ last.weight).t())
+        return self.heard.weight @ last.weight, self.heard.weight @ last.bias
 
 
-def _linear(h: Encoding | Tensor, layer: nn.Linear) -> Tensor:
-    """A layer applied to embeddings, or folded into the encoding before it."""
-    if isinstance(h, Tensor):
-        return torch.addmm(layer.bias, h, layer.weight.t())
-    return h.then(layer.weight, layer.bias).dense()
+def choose_round(kernel: Kernel, like: Tensor) -> Round:
+    """The fused kernels where they work on such values (rows, width), the torch path elsewhere."""
+    if use_fused(kernel, like):
+        from gnarl_runtime.round_kernel import fused_round
+
+        return fused_round
+    return torch_round
 
 
 def _gatv2(config: PolicyConfig) -> nn.Module:

@@ -3,9 +3,8 @@
    With max only the first largest message of each (node, channel) has a slope: `winner`
    remembers it, and hidden values are computed again for these messages alone. */
 
+#include "plain_sum.h"
 #include "winners.h"
-
-#define FLUSH 1024 /* messages between two visits to the totals */
 
 typedef struct {
     float *projected, *edge, *a, *a_bias, *b, *b_bias; /* added to; shapes as in Network */
@@ -67,8 +66,8 @@ static void spread(const Network *net, const Gradients *to, int64_t message, int
                    const float *restrict hidden, float *restrict slope) {
     int64_t width = net->width;
     const float *raw = net->edge_raw + message * net->columns;
-    float *receiver = to->projected + 2 * width * v;
-    float *sender = to->projected + 2 * width * net->src[message] + width;
+    float *receiver = to->projected + net->stride * v;
+    float *sender = to->projected + net->stride * net->src[message] + width;
     for (int64_t c = 0; c < width; c += LANES) {
         vec own = where_positive(load(slope + c), load(hidden + c));
         store(slope + c, own);
@@ -146,17 +145,6 @@ static void sum_backward(const Network *net, const float *slopes, Sums *to, Bloc
     flush_plain_sum(net, slopes, to, block);
 }
 
-/* sum (width, width) += left^T * right over the rows of a block, both (rows, width) */
-static void add_outer_products(const float *left, const float *right, int64_t rows,
-                               int64_t width, float *sum) {
-    for (int64_t j = 0; j < width; j += PAIR)
-        for (int64_t i = 0; i < width; i += OUTER_ROWS) {
-            float *tile = sum + i * width + j;
-            multiply_tile(OUTER_ROWS, 2, left + i, 1, width, right + j, width, rows, tile, width,
-                          tile, width);
-        }
-}
-
 /* From slopes of the inner layer's results, in block->outer, to everything before them. */
 static void inner_backward(const Network *net, Sums *to, Block *block, const float *nothing) {
     int64_t width = net->width, rows = whole_tiles(block->count), used = block->count * width;
@@ -166,7 +154,7 @@ static void inner_backward(const Network *net, Sums *to, Block *block, const flo
     for (int64_t i = 0; i < block->count; i++)
         add_row(to->part.a_bias, block->outer + i * width, width);
     add_outer_products(block->outer, block->hidden, block->count, width, to->part.a);
-    apply_layer(block->outer, net->a, nothing, rows, width, block->slope);
+    apply_layer(block->outer, net->a, nothing, rows, width, block->live, block->slope);
     spread_block(net, to, block);
 }
 
@@ -242,6 +230,7 @@ static void max_backward(const Network *net, const float *slopes, const int32_t 
    `hear` left. Returns 1 if there is no memory. */
 int hear_backward(const Network *net, const float *slopes, const int32_t *winner,
                   const Gradients *to) {
+    if (is_plain_sum(net)) return plain_sum_backward(net, slopes, to->projected, to->edge), 0;
     Block block = {0};
     Sums sums = {0};
     Winners won = {0};

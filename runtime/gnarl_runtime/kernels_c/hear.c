@@ -1,6 +1,6 @@
 /* Projections of nodes and raw edge columns in, what every node hears out. */
 
-#include "network.h"
+#include "plain_sum.h"
 #include "rows.h"
 
 /* The messages of a block, through all layers; the result is in one of its tables. */
@@ -11,25 +11,60 @@ static const float *apply_layers(const Network *net, Block *block) {
     if (net->is_max && !net->b) return block->inner;
     relu_all(block->inner, rows * net->width);
     if (!net->b) return block->inner;
-    apply_layer(block->inner, net->b_turned, net->b_bias, rows, net->width, block->outer);
+    apply_layer(block->inner, net->b_turned, net->b_bias, rows, net->width, block->live,
+                block->outer);
     return block->outer;
 }
 
+/* Messages first .. last - 1 of a block have one receiver: what it heard before, if anything, and
+   the largest of their rows, for some registers of channels. */
+INLINE void keep_largest_part(const float *rows, int64_t width, const Block *block, int64_t first,
+                              int64_t last, int is_new, float *heard, int32_t *winner,
+                              int registers) {
+    vec best[WIDE];
+    mask won[WIDE];
+#pragma GCC unroll 8
+    for (int j = 0; j < registers; j++) {
+        best[j] = is_new ? load(rows + first * width + j * LANES) : load(heard + j * LANES);
+        won[j] = is_new || !winner ? all_numbers((int32_t)block->message[first])
+                                   : load_numbers(winner + j * LANES);
+    }
+    for (int64_t i = first + is_new; i < last; i++)
+#pragma GCC unroll 8
+        for (int j = 0; j < registers; j++)
+            keep_larger(load(rows + i * width + j * LANES),
+                        all_numbers((int32_t)block->message[i]), &best[j], &won[j]);
+#pragma GCC unroll 8
+    for (int j = 0; j < registers; j++) {
+        store(heard + j * LANES, best[j]);
+        if (winner) store_numbers(winner + j * LANES, won[j]);
+    }
+}
+
+static void keep_largest_of_run(const Network *net, const Block *block, const float *rows,
+                                int64_t first, int64_t last, float *heard, int32_t *winner) {
+    int64_t width = net->width, v = block->node[first], c = 0;
+    int is_new = block->message[first] == net->rowptr[v];
+    float *own = heard + v * width;
+    int32_t *won = winner ? winner + v * width : NULL;
+    for (; c + WIDE * LANES <= width; c += WIDE * LANES)
+        keep_largest_part(rows + c, width, block, first, last, is_new, own + c,
+                          won ? won + c : NULL, WIDE);
+    for (; c < width; c += PAIR)
+        keep_largest_part(rows + c, width, block, first, last, is_new, own + c,
+                          won ? won + c : NULL, 2);
+}
+
 static void collect(const Network *net, Block *block, float *heard, int32_t *winner) {
-    int64_t width = net->width;
-    const float *row = apply_layers(net, block);
-    for (int64_t i = 0; i < block->count; i++, row += width) {
-        int64_t v = block->node[i], message = block->message[i];
-        float *own = heard + v * width;
-        int32_t *won = winner ? winner + v * width : NULL;
-        if (!net->is_max)
-            add_row(own, row, width);
-        else if (message == net->rowptr[v])
-            take_row(row, (int32_t)message, width, own, won);
-        else if (won)
-            keep_largest(row, (int32_t)message, width, own, won);
+    const float *rows = apply_layers(net, block);
+    for (int64_t first = 0, last; first < block->count; first = last) {
+        int64_t v = block->node[first];
+        for (last = first + 1; last < block->count && block->node[last] == v;) last++;
+        if (net->is_max)
+            keep_largest_of_run(net, block, rows, first, last, heard, winner);
         else
-            keep_largest_value(row, width, own);
+            for (int64_t i = first; i < last; i++)
+                add_row(heard + v * net->width, rows + i * net->width, net->width);
     }
     block->count = 0;
 }
@@ -37,6 +72,7 @@ static void collect(const Network *net, Block *block, float *heard, int32_t *win
 /* heard (nodes, width) and winner (nodes, width; null if no gradient will be asked for; -1
    where nothing arrives) are filled. Returns 1 if there is no memory. */
 int hear(const Network *net, float *heard, int32_t *winner) {
+    if (is_plain_sum(net)) return plain_sum(net, heard), 0;
     Block block;
     if (open_block(&block, net->width)) return 1;
     for (int64_t v = 0; v < net->nodes; v++) {

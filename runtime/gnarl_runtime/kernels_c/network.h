@@ -1,4 +1,4 @@
-/* What hear.c and backward.c share: the message network, blocks of messages, matrix products.
+/* What hear.c and backward.c share: the message network, blocks of messages, their first layer.
 
    For a message u -> v with raw columns r, and up to two inner layers (A, a), (B, b):
 
@@ -10,52 +10,22 @@
 
    Messages are sorted by receiver and are processed in blocks that stay in the first cache, so
    memory does not grow with their number. Everything runs in one thread in a fixed order: same
-   input, same bits.
-
-   The files are compiled once per instruction set. A matrix product is made of tiles of ROWS
-   rows and WIDE registers, or 2 registers at the edge; width is a multiple of 32. */
+   input, same bits. The files are compiled once per instruction set. */
 
 #ifndef GNARL_NETWORK_H
 #define GNARL_NETWORK_H
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tiles.h"
 
-#if defined(__AVX512F__) /* 32 registers */
-#define LANES 16         /* floats in a register */
-#define WIDE 4
-#elif defined(__AVX2__)
-#define LANES 8
-#define WIDE 2
-#else
-#define LANES 4
-#define WIDE 2
-#endif
-#define ROWS 6
-#define BLOCK 36       /* messages worked on together; a multiple of ROWS */
-#define OUTER_ROWS 4   /* divides width */
-#define PAIR (2 * LANES) /* floats; divides 32 */
-#define ALIGNMENT 64
 #define MOST_COLUMNS 8 /* raw edge columns whose weights are kept in registers */
-#define INLINE static inline __attribute__((always_inline))
-
-typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-typedef int32_t mask __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-
-static inline vec load(const float *from) { return *(const vec *)from; }
-static inline void store(float *to, vec value) { *(vec *)to = value; }
-static inline vec all(float value) { return value - (vec){0}; }
-/* x where it is not below 0: a NaN stays one */
-static inline vec relu(vec x) { return (vec)((mask)x & ~(mask)(x < (vec){0})); }
-/* x where y is above 0 */
-static inline vec where_positive(vec x, vec y) { return (vec)((mask)x & (mask)(y > (vec){0})); }
+#define FLUSH 1024 /* messages whose slopes are summed apart: see Sums of backward.c */
 
 /* What Python fills in; see message_kernel.py. Null pointers where a layer is missing. */
 typedef struct {
     int64_t nodes, width, columns;
+    int64_t stride;                     /* floats from a row of `projected` to the next */
     const int64_t *rowptr, *src;        /* (nodes + 1), (messages) */
-    const float *projected;             /* (nodes, 2 * width): receiver, then sender */
+    const float *projected;             /* (nodes, stride): receiver, sender, and more */
     const float *edge_raw;              /* (messages, columns) */
     const float *edge;                  /* (columns, width) */
     const float *a, *a_turned, *a_bias; /* (out, in), (in, out), (out) */
@@ -63,20 +33,29 @@ typedef struct {
     int64_t is_max;
 } Network;
 
+static inline const float *receiver_of(const Network *net, int64_t node) {
+    return net->projected + net->stride * node;
+}
+
+static inline const float *sender_of(const Network *net, int64_t message) {
+    return net->projected + net->stride * net->src[message] + net->width;
+}
+
 /* Rows of messages that are worked on together. */
 typedef struct {
     int64_t count;
     int64_t message[BLOCK], node[BLOCK];
     float *hidden, *inner, *outer, *slope; /* (BLOCK, width) each */
+    uint64_t *live; /* (BLOCK, words of width): scratch of tiles.h */
 } Block;
-
-static inline size_t floats(int64_t count) { return sizeof(float) * (size_t)count; }
 
 static inline int open_block(Block *block, int64_t width) {
     int64_t table = BLOCK * width;
+    size_t words = sizeof(uint64_t) * (size_t)(BLOCK * words_of(width));
     block->count = 0;
     block->hidden = aligned_alloc(ALIGNMENT, floats(4 * table));
-    if (!block->hidden) return 1;
+    block->live = malloc(words);
+    if (!block->hidden || !block->live) return 1;
     block->inner = block->hidden + table;
     block->outer = block->inner + table;
     block->slope = block->outer + table;
@@ -84,65 +63,16 @@ static inline int open_block(Block *block, int64_t width) {
     return 0;
 }
 
-static inline void close_block(Block *block) { free(block->hidden); }
+static inline void close_block(Block *block) {
+    free(block->hidden);
+    free(block->live);
+}
 
 /* Adds a message; whether the block is full now. */
 static inline int enter(Block *block, int64_t message, int64_t node) {
     block->message[block->count] = message;
     block->node[block->count++] = node;
     return block->count == BLOCK;
-}
-
-static inline int64_t whole_tiles(int64_t rows) { return (rows + ROWS - 1) / ROWS * ROWS; }
-
-/* out = start + a * b for one tile, whose size is constant after inlining; a is read at
-   [i * a_row + k * a_step]. `start` is a row (a bias, start_row 0) or, with start_row = out_row,
-   a tile to add to. */
-INLINE void multiply_tile(int rows, int registers, const float *a, int64_t a_row, int64_t a_step,
-                          const float *b, int64_t b_row, int64_t depth, const float *start,
-                          int64_t start_row, float *out, int64_t out_row) {
-    vec sum[ROWS][WIDE];
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 8
-        for (int j = 0; j < registers; j++) sum[i][j] = load(start + i * start_row + j * LANES);
-    for (int64_t k = 0; k < depth; k++) {
-        vec right[WIDE];
-#pragma GCC unroll 8
-        for (int j = 0; j < registers; j++) right[j] = load(b + k * b_row + j * LANES);
-#pragma GCC unroll 8
-        for (int i = 0; i < rows; i++) {
-            vec left = all(a[i * a_row + k * a_step]);
-#pragma GCC unroll 8
-            for (int j = 0; j < registers; j++) sum[i][j] += left * right[j];
-        }
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 8
-        for (int j = 0; j < registers; j++) store(out + i * out_row + j * LANES, sum[i][j]);
-}
-
-/* out (rows, width) = in (rows, width) * weight (width, width) + bias, for rows of a block */
-static inline void apply_layer(const float *in, const float *weight, const float *bias,
-                               int64_t rows, int64_t width, float *out) {
-    int64_t j = 0;
-    for (; j + WIDE * LANES <= width; j += WIDE * LANES)
-        for (int64_t i = 0; i < rows; i += ROWS)
-            multiply_tile(ROWS, WIDE, in + i * width, width, 1, weight + j, width, width,
-                          bias + j, 0, out + i * width + j, width);
-    for (; j < width; j += PAIR)
-        for (int64_t i = 0; i < rows; i += ROWS)
-            multiply_tile(ROWS, 2, in + i * width, width, 1, weight + j, width, width, bias + j,
-                          0, out + i * width + j, width);
-}
-
-static inline void relu_all(float *values, int64_t count) {
-    for (int64_t i = 0; i < count; i += LANES) store(values + i, relu(load(values + i)));
-}
-
-static inline void add_row(float *restrict sum, const float *restrict row, int64_t width) {
-    for (int64_t c = 0; c < width; c += LANES) store(sum + c, load(sum + c) + load(row + c));
 }
 
 /* The first layer of a block's messages, for two registers of channels. Inlined with a constant
@@ -156,8 +86,8 @@ INLINE void fill_pair(const Network *net, const Block *block, int64_t c, int64_t
             edge[k][j] = load(net->edge + k * net->width + c + j * LANES);
     for (int64_t i = 0; i < block->count; i++) {
         int64_t message = block->message[i];
-        const float *to = net->projected + 2 * net->width * block->node[i] + c;
-        const float *from = net->projected + (2 * net->src[message] + 1) * net->width + c;
+        const float *to = receiver_of(net, block->node[i]) + c;
+        const float *from = sender_of(net, message) + c;
         const float *raw = net->edge_raw + message * columns;
         vec sum[2];
 #pragma GCC unroll 4
@@ -176,8 +106,8 @@ INLINE void fill_pair(const Network *net, const Block *block, int64_t c, int64_t
 static inline void fill_pair_slowly(const Network *net, const Block *block, int64_t c) {
     for (int64_t i = 0; i < block->count; i++) {
         int64_t message = block->message[i];
-        const float *to = net->projected + 2 * net->width * block->node[i] + c;
-        const float *from = net->projected + (2 * net->src[message] + 1) * net->width + c;
+        const float *to = receiver_of(net, block->node[i]) + c;
+        const float *from = sender_of(net, message) + c;
         const float *raw = net->edge_raw + message * net->columns;
         for (int j = 0; j < PAIR; j += LANES) {
             vec sum = load(to + j) + load(from + j);
@@ -208,7 +138,7 @@ static inline void fill_block(const Network *net, Block *block) {
     fill_hidden(net, block);
     if (net->a)
         apply_layer(block->hidden, net->a_turned, net->a_bias, whole_tiles(block->count), width,
-                    block->inner);
+                    block->live, block->inner);
 }
 
 #endif

@@ -27,12 +27,6 @@ void largest_backward(int64_t segments, int64_t width, const float *slopes,
                 to[winner[s * width + c] * width + c] = slopes[s * width + c];
 }
 
-static inline float total(vec values) {
-    float sum = 0.0f;
-    for (int i = 0; i < LANES; i++) sum += values[i];
-    return sum;
-}
-
 /* The root of the summed squares of rows - points[segment], plus `least`, which keeps the slope
    of the root finite. */
 void distances(int64_t segments, int64_t width, const int64_t *offsets, const float *rows,

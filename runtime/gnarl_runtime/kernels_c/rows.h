@@ -3,7 +3,7 @@
 #ifndef GNARL_ROWS_H
 #define GNARL_ROWS_H
 
-#include "network.h"
+#include "vectors.h"
 
 /* What an empty maximum or sum is: 0, won by nobody. */
 static inline void start_row(int64_t width, float *best, int32_t *winner) {
@@ -19,11 +19,6 @@ static inline void keep_largest(const float *restrict row, int32_t number, int64
         best[c] = larger ? row[c] : best[c];
         winner[c] = larger ? number : winner[c];
     }
-}
-
-static inline void keep_largest_value(const float *restrict row, int64_t width,
-                                      float *restrict best) {
-    for (int64_t c = 0; c < width; c++) best[c] = row[c] > best[c] ? row[c] : best[c];
 }
 
 static inline void take_row(const float *restrict row, int32_t number, int64_t width,
