@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint bench tables docs clean
+.PHONY: setup demo test lint bench paper tables docs clean
 
 setup: $(STAMP)
 
@@ -29,6 +29,13 @@ bench: setup
 	$(BIN)/python benchmarks/front_end.py
 	$(BIN)/python benchmarks/env.py
 	$(BIN)/python benchmarks/policy.py
+	$(BIN)/python benchmarks/training.py
+
+# Every table of the paper: hours of training, resumable; see benchmarks/paper.py for one table.
+paper: setup
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tsp]'
+	$(BIN)/python benchmarks/paper.py all
+	$(BIN)/python benchmarks/readme_results.py
 
 # After a change of gnarl_dsl/grammar.lark: the parse tables that commands start with.
 tables: setup
