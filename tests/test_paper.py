@@ -1,0 +1,56 @@
+"""benchmarks/paper.py: tables are made from what is on disk, runs and evaluations are not repeated."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.paper import main
+from benchmarks.paper_report import write_table
+from benchmarks.paper_rows import TABLES, Row, Table, Trial
+from benchmarks.paper_runs import Budget, run_row
+
+TRIAL = Trial(8, 6)
+ROW = Row("tiny", "Tiny BFS", "bfs", "bfs", "success", (TRIAL,), 2, paper={8: "100.0 ± 0.0"})
+QUICK = [
+    part
+    for entry in ("bc.updates=2", "bc.graphs=4", "data.pool=8", "policy.width=8",
+                  "validation.graphs=2", "validation.every=1")
+    for part in ("--set", entry)
+]  # fmt: skip
+TABLE = Table("tiny", "A tiny table", "A note.", (replace(ROW, options=tuple(QUICK)),))
+
+
+def test_a_row_is_trained_evaluated_and_not_repeated(tmp_path: Path) -> None:
+    runs, output = tmp_path / "runs", tmp_path / "results"
+    run_row(TABLE.rows[0], Budget(seeds=1, graphs=3), runs)
+    files = {path: path.stat().st_mtime_ns for path in runs.rglob("*") if path.is_file()}
+    run_row(TABLE.rows[0], Budget(seeds=1, graphs=3), runs)
+    assert {path: path.stat().st_mtime_ns for path in runs.rglob("*") if path.is_file()} == files
+    text = write_table(TABLE, runs, output)
+    assert "| Tiny BFS | 3 of 8 nodes | 100.0 ± 0.0 |" in text
+    (entry,) = json.loads((output / "paper_tiny.json").read_text("utf-8"))["rows"]
+    assert (entry["nodes"], entry["seed"], entry["figure"]) == (8, 0, "success")
+    assert entry["training_cpu_seconds"] > 0
+
+
+def test_a_table_without_runs_says_so(tmp_path: Path) -> None:
+    assert "Not run yet: Tiny BFS." in write_table(TABLE, tmp_path, tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_unknown_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["clrs", "--only", "dsf", "--runs", str(tmp_path)]) == 1
+    assert "clrs has no row dsf; it has bfs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_rows_have_names_of_their_own(table: Table) -> None:
+    names = [row.name for row in table.rows]
+    assert len(set(names)) == len(names)
+    for row in table.rows:
+        trials = [trial.name for trial in row.trials]
+        assert len(set(trials)) == len(trials)
