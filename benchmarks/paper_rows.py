@@ -106,7 +106,7 @@ CLRS = Table(
 # Boundary instances on and off
 
 
-_SHORT = ("--set", "bc.updates=4000", "--set", "data.pool=8000", "--set", "data.boundary_pool=2000")
+_SHORT = ("--set", "bc.updates=3000", "--set", "data.pool=8000", "--set", "data.boundary_pool=2000")
 _OFF = ("--set", "data.boundary=0", "--set", "data.boundary_starts=0")
 
 
@@ -121,7 +121,7 @@ def _boundary(spec: str, recipe: str, label: str) -> tuple[Row, Row]:
 BOUNDARY = Table(
     "boundary",
     "Boundary instances on and off, share of 64-node graphs solved",
-    "The same short run (4,000 updates) with and without boundary instances, best picks. Nothing "
+    "The same short run (3,000 updates) with and without boundary instances, best picks. Nothing "
     "about them was designed with `dijkstra`, a spec of the gallery, in mind; it uses "
     "Bellman-Ford's recipe.",
     (
