@@ -21,8 +21,11 @@ Property = Literal[
     "expert-illegal",  # expert support outside the mask
     "expert-fails",  # expert play from the start that does not end correct / valid
     "expert-late",  # expert play that is not done at the horizon
+    "expert-lost",  # a winnable state from which expert play goes nowhere
+    "expert-aimless",  # expert play that is worth no more than random picks
     "expert-uneven",  # equally good picks that the expert leaves out
     "reward-telescope",  # rewards do not add up to objective(end) - objective(start)
+    "reward-flat",  # whatever is picked earns the same
     "reward-uneven",  # what a pick earns hangs on the hidden ranks of nodes
     "relabelling",  # renaming nodes changes what happens
     "reference",  # `correct` or the objective disagrees with the reference algorithm
