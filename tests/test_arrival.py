@@ -113,7 +113,9 @@ def test_the_longest_play_is_what_a_search_finds(
     assert found.tolist() == [search(steps, ends, state, ()) for state in range(8)]
 
 
-def search(steps: list[tuple[int, int]], ends: list[bool], state: int, path: tuple[int, ...]) -> int:
+def search(
+    steps: list[tuple[int, int]], ends: list[bool], state: int, path: tuple[int, ...]
+) -> int:
     """The same by following every play until it ends, stops or comes back."""
     if ends[state]:
         return 0

@@ -119,7 +119,8 @@ class Board:
 
     def solved(self) -> tuple[Instance, ...]:
         """The instances together with their labels, so that nothing needs solving again."""
-        return tuple(replace(i, oracles=self.oracle_values(k)) for k, i in enumerate(self.instances))
+        slots = enumerate(self.instances)
+        return tuple(replace(instance, oracles=self.oracle_values(k)) for k, instance in slots)
 
     # Rows
 

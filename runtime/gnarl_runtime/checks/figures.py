@@ -10,7 +10,6 @@ from gnarl_runtime.checks.found import Collector, Found
 from gnarl_runtime.checks.space import Space
 from gnarl_runtime.checks.view import View
 
-
 # What `--lenient` turns from failures into lints.
 OFF_PATH = ("expert-silent", "expert-lost")
 

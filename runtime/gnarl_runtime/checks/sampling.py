@@ -20,8 +20,8 @@ from gnarl_runtime.checks.artifacts import artifact_of, instance_pool
 from gnarl_runtime.checks.backends import backend_failures, evaluate_cost
 from gnarl_runtime.checks.findings import Failure
 from gnarl_runtime.checks.options import Options, Progress
-from gnarl_runtime.checks.sample_instances import Example, sample_instances
 from gnarl_runtime.checks.sample_earned import Earned
+from gnarl_runtime.checks.sample_instances import Example, sample_instances
 from gnarl_runtime.checks.sample_judges import Found, Judge, smallest_each
 from gnarl_runtime.checks.sample_plays import Arena, Seat
 from gnarl_runtime.checks.sample_renaming import renaming_failures

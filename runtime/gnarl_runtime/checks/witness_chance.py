@@ -1,4 +1,4 @@
-"""An instance in, whether it makes no difference there what is picked: judged in the interpreter."""
+"""An instance in, whether it makes no difference there what is picked: by the interpreter."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from gnarl_dsl.arithmetic import SNAP
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.findings import Failure
 from gnarl_runtime.checks.witness_backend import backend_differs
+from gnarl_runtime.checks.witness_chance import earns_the_same, plays_by_chance
 from gnarl_runtime.checks.witness_play import (
     Played,
     can_end_well,
@@ -24,7 +25,6 @@ from gnarl_runtime.checks.witness_play import (
     loses_its_way,
     play_picks,
 )
-from gnarl_runtime.checks.witness_chance import earns_the_same, plays_by_chance
 from gnarl_runtime.checks.witness_reference import Paying, beats_expert, pays_badly
 from gnarl_runtime.checks.witness_renaming import earns_by_rank, renaming_matters, uneven
 

@@ -124,7 +124,7 @@ class Standings:
 
 
 def _variety(instance: Instance) -> int:
-    """How many different values the inputs have: where all are equal, nothing is to be preferred."""
+    """How many different values the inputs have: where all are equal, nothing is preferable."""
     return sum(len(np.unique(values)) for values in instance.inputs.values())
 
 
