@@ -42,18 +42,31 @@ class Budget:
     picks: int = 30
 
 
-def first_difference(original: Problem, changed: Problem, budget: Budget | None = None) -> str:
-    """In which respect, and on how many nodes, behaviour differs; nothing if it was not seen."""
+@dataclass(frozen=True)
+class Difference:
+    """In which respect, and on how many nodes at least, behaviour was seen to differ."""
+
+    what: str
+    nodes: int
+
+    def __str__(self) -> str:
+        return f"{self.what} (n = {self.nodes})"
+
+
+def first_difference(
+    original: Problem, changed: Problem, budget: Budget | None = None
+) -> Difference | None:
+    """Where behaviour differs, on the fewest nodes; nothing if that was not seen."""
     budget = budget or Budget()
     for nodes, count in budget.sizes:
         for instance in thinned(list(small_instances(original, nodes, 60)), count):
             what = differs_on(original, changed, instance, budget.states)
             if what:
-                return f"{what} (n = {nodes})"
+                return Difference(what, nodes)
     return larger_difference(original, changed, budget)
 
 
-def larger_difference(original: Problem, changed: Problem, budget: Budget) -> str:
+def larger_difference(original: Problem, changed: Problem, budget: Budget) -> Difference | None:
     """The same for random instances and random picks."""
     rng = np.random.default_rng(0)
     for example in sample_instances(original, budget.drawn, budget.most, seed=0):
@@ -61,8 +74,8 @@ def larger_difference(original: Problem, changed: Problem, budget: Budget) -> st
         for _ in range(budget.plays if nodes >= budget.least else 0):
             what = differs_in_play(original, changed, example.instance, budget.picks, rng)
             if what:
-                return f"{what} (n = {nodes})"
-    return ""
+                return Difference(what, nodes)
+    return None
 
 
 def differs_in_play(

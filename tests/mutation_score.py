@@ -25,6 +25,8 @@ from gnarl_runtime.checks.sampling import sample_failures
 
 Outcome = Literal["killed", "random", "lint", "survived", "same"]
 
+SMALL = 4  # nodes up to which a change must show to be counted in the score
+
 QUICK = Options(max_nodes=3, examples=0, jit=False, lints=False, minimise=False, stop_at_first=True)
 RANDOM = replace(QUICK, examples=60)
 WITH_LINTS = replace(QUICK, lints=True, stop_at_first=False)
@@ -46,6 +48,7 @@ class Verdict:
     by: str
     nodes: int  # of the counterexample
     seconds: float
+    beyond: bool = False  # the change was seen on more than four nodes only
 
 
 def judge(mutant: Mutant, lints: bool = True) -> Verdict:
@@ -53,17 +56,24 @@ def judge(mutant: Mutant, lints: bool = True) -> Verdict:
     began = time.process_time()
     outcome, failure = failing(mutant.problem)
     seconds = time.process_time() - began
-    by, nodes = "", 0
+    if failure is not None and outcome == "killed":
+        return verdict_of(mutant, outcome, failure.property, failure.instance.graph.n, seconds)
+    change = first_difference(shipped(mutant.spec), mutant.problem)
+    beyond = change is not None and change.nodes > SMALL
     if failure is not None:
-        by, nodes = failure.property, failure.instance.graph.n
-    else:
-        by = first_difference(shipped(mutant.spec), mutant.problem)
-        fresh: frozenset[str] = frozenset()
-        if by and lints:
-            fresh = new_lints(mutant)
-        outcome = "lint" if fresh else "survived" if by else "same"
-        by = f"{by}; new lint: {', '.join(sorted(fresh))}" if fresh else by
-    return Verdict(mutant.spec, mutant.operator, mutant.describe(), outcome, by, nodes, seconds)
+        nodes = failure.instance.graph.n
+        return verdict_of(mutant, outcome, failure.property, nodes, seconds, beyond)
+    fresh = new_lints(mutant) if change is not None and lints else frozenset()
+    outcome = "same" if change is None else "lint" if fresh else "survived"
+    notes = [str(change)] * (change is not None) + [f"new lint: {x}" for x in sorted(fresh)]
+    return verdict_of(mutant, outcome, "; ".join(notes), 0, seconds, beyond)
+
+
+def verdict_of(
+    mutant: Mutant, outcome: Outcome, by: str, nodes: int, seconds: float, beyond: bool = False
+) -> Verdict:
+    described = mutant.describe()
+    return Verdict(mutant.spec, mutant.operator, described, outcome, by, nodes, seconds, beyond)
 
 
 def failing(problem: Problem) -> tuple[Outcome, Failure | None]:

@@ -127,6 +127,16 @@ FAULTS = {
         3,
         "sticky",
     ),
+    # Going to and fro between two nodes until the limit, twice two rounds, leaves the third alone.
+    "Bellman-Ford, a promise that is broken at the limit": Fault(
+        "bellman_ford",
+        "valid   forall x in nodes: edge(pred[x], x) or pred[x] == x",
+        "valid   forall x in nodes: edge(pred[x], x) or s[x]",
+        "invalid-end",
+        3,
+        2,
+        8,
+    ),
     # A single node has no successor to go to.
     "DFS without the self-pick": Fault(
         "dfs", "allow edge(u, v) or v == u", "allow edge(u, v)", "dead-end", 1, 0, 1

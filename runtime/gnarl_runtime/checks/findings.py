@@ -15,7 +15,7 @@ Property = Literal[
     "dead-end",  # a live state without a legal pick
     "endless",  # an episode that neither terminates nor reaches its horizon
     "unwinnable",  # an instance that no legal play can end well
-    "invalid-end",  # a terminal state that breaks `valid`
+    "invalid-end",  # an end that breaks `valid`
     "correct-invalid",  # a `correct` state that breaks `valid`
     "expert-silent",  # a winnable state in which the expert has no answer
     "expert-illegal",  # expert support outside the mask
