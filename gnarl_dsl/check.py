@@ -362,6 +362,15 @@ class _SpecChecker:
                 self._warn(name not in used, "GN901", ident, "oracle")
             if info.stage == "state" and names.phases and "phase" not in names.lost_blocks:
                 self._warn(name not in names.written, "GN906", ident, "state feature")
+        self._warn_rigid_graph()
+
+    def _warn_rigid_graph(self) -> None:
+        """A graph that may change but never does."""
+        tree, names = self.first(ast.GraphDecl), self.names
+        known = bool(names.phases) and "phase" not in names.lost_blocks
+        for word in tree.attributes if tree is not None and known else ():
+            rigid = word.text == "mutable" and "edge" not in names.written
+            self._warn(rigid, "GN909", word, "graph")
 
     def _warn(self, applies: bool, code: str, name: ast.Ident, what: str) -> None:
         """Warn about the file itself; what it inherits is another file's business."""

@@ -46,7 +46,7 @@ def check_spec(
 
     Every graph of up to `max_nodes` nodes is explored and `examples` larger ones are played.
     With `jit` kernels are compiled first: 5 to 15 s that pay from four nodes on. With `lenient`
-    experts may be silent off their own path. What is broken is raised as an AssertionError with
+    experts need to know their own path only. What is broken is raised as an AssertionError with
     the smallest counterexamples.
     """
     from gnarl_runtime.checks import witness

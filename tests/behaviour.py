@@ -1,8 +1,9 @@
 """Two versions of a spec in, the first thing in which they behave differently out, if any.
 
 Both are played side by side in the interpreter with the same picks, on every small instance
-that fits into the budget. What can be observed is compared: endings, masks, observed features,
-objectives, rewards, experts, and at the end of an episode `correct` and `valid`.
+that fits into the budget and, with random picks, on some of five to seven nodes. What can be
+observed is compared: endings, masks, observed features, objectives, rewards, experts, and at the
+end of an episode `correct` and `valid`. Numbers that differ by rounding only are the same.
 """
 
 from __future__ import annotations
@@ -16,29 +17,83 @@ import numpy as np
 from gnarl_compiler.evaluate import Evaluator
 from gnarl_compiler.instance import Instance
 from gnarl_compiler.interpret import Interpreter
+from gnarl_compiler.numbers import nearly_equal
 from gnarl_compiler.state import SpecRunError, State
 from gnarl_dsl.model import Problem, Reward
+from gnarl_runtime.checks.sample_instances import sample_instances
 from gnarl_runtime.checks.small_graphs import small_instances
 from gnarl_runtime.checks.witness_play import identity
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How many instances of each size are played, and how many states of each."""
+    """How many instances of each size are played, and how many states of each.
+
+    Then random instances, of which those of a size between `least` and `most` nodes are played
+    `plays` times, for at most `picks` picks each.
+    """
 
     sizes: tuple[tuple[int, int], ...] = ((1, 4), (2, 24), (3, 60), (4, 20))
     states: int = 80
+    drawn: int = 60
+    least: int = 5
+    most: int = 7
+    plays: int = 2
+    picks: int = 30
 
 
-def first_difference(original: Problem, changed: Problem, budget: Budget | None = None) -> str:
-    """In which respect, and on how many nodes, behaviour differs; nothing if it was not seen."""
+@dataclass(frozen=True)
+class Difference:
+    """In which respect, and on how many nodes at least, behaviour was seen to differ."""
+
+    what: str
+    nodes: int
+
+    def __str__(self) -> str:
+        return f"{self.what} (n = {self.nodes})"
+
+
+def first_difference(
+    original: Problem, changed: Problem, budget: Budget | None = None
+) -> Difference | None:
+    """Where behaviour differs, on the fewest nodes; nothing if that was not seen."""
     budget = budget or Budget()
     for nodes, count in budget.sizes:
         for instance in thinned(list(small_instances(original, nodes, 60)), count):
             what = differs_on(original, changed, instance, budget.states)
             if what:
-                return f"{what} (n = {nodes})"
-    return ""
+                return Difference(what, nodes)
+    return larger_difference(original, changed, budget)
+
+
+def larger_difference(original: Problem, changed: Problem, budget: Budget) -> Difference | None:
+    """The same for random instances and random picks."""
+    rng = np.random.default_rng(0)
+    for example in sample_instances(original, budget.drawn, budget.most, seed=0):
+        nodes = example.instance.graph.n
+        for _ in range(budget.plays if nodes >= budget.least else 0):
+            what = differs_in_play(original, changed, example.instance, budget.picks, rng)
+            if what:
+                return Difference(what, nodes)
+    return None
+
+
+def differs_in_play(
+    original: Problem, changed: Problem, instance: Instance, most: int, rng: np.random.Generator
+) -> str:
+    """What differs in one play with random legal picks."""
+    mine, theirs = Interpreter(original), Interpreter(changed)
+    first, what = _both(lambda game: game.reset(instance), mine, theirs)
+    pair = first
+    for _ in range(most):
+        if what or pair is None or first is None:
+            return what
+        what = _compare(mine, theirs, *pair, first)
+        legal = np.flatnonzero(mine.mask(pair[0]))
+        if what or not len(legal):
+            return what
+        pair, what = _step(mine, theirs, *pair, int(rng.choice(legal)))
+    return what
 
 
 def thinned(instances: list[Instance], count: int) -> list[Instance]:
@@ -102,7 +157,15 @@ def _compare(mine: Interpreter, theirs: Interpreter, here: State, there: State, 
     if not np.array_equal(here.adjacency, there.adjacency):
         return "graph"
     views = zip(_views(mine, here, first[0]), _views(theirs, there, first[1]), strict=True)
-    return next((name for (name, a), (_, b) in views if not np.array_equal(a, b)), "")
+    return next((name for (name, a), (_, b) in views if not _same(a, b)), "")
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Equal but for rounding: a potential that is shifted by a constant pays the same."""
+    if np.shape(left) != np.shape(right):
+        return False
+    pairs = zip(np.ravel(left), np.ravel(right), strict=True)
+    return all(nearly_equal(float(a), float(b)) for a, b in pairs)
 
 
 def _views(game: Interpreter, state: State, start: State) -> Iterator[tuple[str, Any]]:

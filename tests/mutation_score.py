@@ -1,4 +1,8 @@
-"""Mutants in, what became of each out: killed by which property, lint only, survived, the same."""
+"""Mutants in, what became of each out: killed by which property, lint only, survived, the same.
+
+Killed means by exploring graphs of up to three nodes. What passes that plays random instances, too,
+as many as `gnarl_dsl.testing.check_spec` does unless told otherwise; that outcome is `random`.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +18,17 @@ from conftest import shipped
 from mutants import Mutant
 
 from gnarl_dsl.model import Problem
+from gnarl_runtime.checks.findings import Failure
 from gnarl_runtime.checks.options import Options
 from gnarl_runtime.checks.run import check_problem
+from gnarl_runtime.checks.sampling import sample_failures
 
-Outcome = Literal["killed", "lint", "survived", "same"]
+Outcome = Literal["killed", "random", "lint", "survived", "same"]
+
+SMALL = 4  # nodes up to which a change must show to be counted in the score
 
 QUICK = Options(max_nodes=3, examples=0, jit=False, lints=False, minimise=False, stop_at_first=True)
+RANDOM = replace(QUICK, examples=60)
 WITH_LINTS = replace(QUICK, lints=True, stop_at_first=False)
 
 
@@ -39,25 +48,41 @@ class Verdict:
     by: str
     nodes: int  # of the counterexample
     seconds: float
+    beyond: bool = False  # the change was seen on more than four nodes only
 
 
 def judge(mutant: Mutant, lints: bool = True) -> Verdict:
     """Check a mutant; one that passes is compared with the original."""
     began = time.process_time()
-    report = check_problem(mutant.problem, options_for(mutant.problem))
+    outcome, failure = failing(mutant.problem)
     seconds = time.process_time() - began
-    outcome: Outcome = "killed"
-    by, nodes = "", 0
-    if report.failures:
-        by, nodes = report.failures[0].property, report.failures[0].instance.graph.n
-    else:
-        by = first_difference(shipped(mutant.spec), mutant.problem)
-        fresh: frozenset[str] = frozenset()
-        if by and lints:
-            fresh = new_lints(mutant)
-        outcome = "lint" if fresh else "survived" if by else "same"
-        by = f"{by}; new lint: {', '.join(sorted(fresh))}" if fresh else by
-    return Verdict(mutant.spec, mutant.operator, mutant.describe(), outcome, by, nodes, seconds)
+    if failure is not None and outcome == "killed":
+        return verdict_of(mutant, outcome, failure.property, failure.instance.graph.n, seconds)
+    change = first_difference(shipped(mutant.spec), mutant.problem)
+    beyond = change is not None and change.nodes > SMALL
+    if failure is not None:
+        nodes = failure.instance.graph.n
+        return verdict_of(mutant, outcome, failure.property, nodes, seconds, beyond)
+    fresh = new_lints(mutant) if change is not None and lints else frozenset()
+    outcome = "same" if change is None else "lint" if fresh else "survived"
+    notes = [str(change)] * (change is not None) + [f"new lint: {x}" for x in sorted(fresh)]
+    return verdict_of(mutant, outcome, "; ".join(notes), 0, seconds, beyond)
+
+
+def verdict_of(
+    mutant: Mutant, outcome: Outcome, by: str, nodes: int, seconds: float, beyond: bool = False
+) -> Verdict:
+    described = mutant.describe()
+    return Verdict(mutant.spec, mutant.operator, described, outcome, by, nodes, seconds, beyond)
+
+
+def failing(problem: Problem) -> tuple[Outcome, Failure | None]:
+    """The first failure: of small graphs explored whole, then of random instances."""
+    failures = check_problem(problem, options_for(problem)).failures
+    if failures:
+        return "killed", failures[0]
+    _, more = sample_failures(problem, RANDOM)
+    return "random", more[0] if more else None
 
 
 def new_lints(mutant: Mutant) -> frozenset[str]:
@@ -80,17 +105,23 @@ def original_lints(spec: str) -> frozenset[tuple[str, int]]:
 # Tables
 
 
-def score(verdicts: Iterable[Verdict]) -> float:
-    """The share of mutants that change behaviour and are killed."""
+def score(verdicts: Iterable[Verdict], outcomes: Sequence[Outcome] = ("killed",)) -> float:
+    """The share of mutants that change behaviour and have one of these outcomes."""
     counts = Counter(verdict.outcome for verdict in verdicts)
     changed = sum(counts.values()) - counts["same"]
-    return counts["killed"] / changed if changed else 1.0
+    return sum(counts[outcome] for outcome in outcomes) / changed if changed else 1.0
+
+
+FOUND: tuple[Outcome, ...] = ("killed", "random")
 
 
 def table(verdicts: Sequence[Verdict], column: Literal["spec", "operator"]) -> Iterator[str]:
     """Counts by spec or by operator, in Markdown."""
-    yield f"| {column} | mutants | same | changed | killed | lint only | survived | score |"
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    yield (
+        f"| {column} | mutants | same | changed | killed | by random | lint only | survived "
+        "| score | with random |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     names = sorted({getattr(verdict, column) for verdict in verdicts})
     for name in names:
         yield _row(name, [v for v in verdicts if getattr(v, column) == name])
@@ -101,18 +132,21 @@ def _row(name: str, verdicts: Sequence[Verdict]) -> str:
     counts = Counter(verdict.outcome for verdict in verdicts)
     same = counts["same"]
     cells = [len(verdicts), same, len(verdicts) - same]
-    cells += [counts["killed"], counts["lint"], counts["survived"]]
-    return f"| {name} | {' | '.join(map(str, cells))} | {100 * score(verdicts):.0f} % |"
+    cells += [counts[o] for o in ("killed", "random", "lint", "survived")]
+    small, both = 100 * score(verdicts), 100 * score(verdicts, FOUND)
+    return f"| {name} | {' | '.join(map(str, cells))} | {small:.0f} % | {both:.0f} % |"
 
 
 def killers(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Which property killed how many, and on how many nodes."""
-    yield "| property that stopped it | mutants | n = 1 | n = 2 | n = 3 | n = 4 |"
-    yield "|---|---:|---:|---:|---:|---:|"
-    killed = [verdict for verdict in verdicts if verdict.outcome == "killed"]
-    for name, count in Counter(verdict.by for verdict in killed).most_common():
-        sizes = Counter(verdict.nodes for verdict in killed if verdict.by == name)
-        yield f"| {name} | {count} | {' | '.join(str(sizes[n]) for n in (1, 2, 3, 4))} |"
+    yield "| property that stopped it | mutants | n = 1 | n = 2 | n = 3 | n = 4 | by random |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    found = [verdict for verdict in verdicts if verdict.outcome in FOUND]
+    for name, count in Counter(verdict.by for verdict in found).most_common():
+        own = [verdict for verdict in found if verdict.by == name]
+        sizes = Counter(verdict.nodes for verdict in own if verdict.outcome == "killed")
+        cells = [*(sizes[n] for n in (1, 2, 3, 4)), sum(v.outcome == "random" for v in own)]
+        yield f"| {name} | {count} | {' | '.join(map(str, cells))} |"
 
 
 def listed(verdicts: Sequence[Verdict], outcome: Outcome) -> Iterator[str]:

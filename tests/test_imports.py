@@ -57,9 +57,25 @@ def test_arrows_point_one_way(package: str) -> None:
         ("gnarl_compiler.cli", {"torch", "numpy", "scipy", "networkx"}),
         ("gnarl_compiler.trace_cli", {"torch", "numpy", "scipy", "networkx"}),
         ("gnarl_compiler.trace_report", {"torch", "networkx"}),
+        ("gnarl_runtime.checks.cli", {"torch", "numpy", "gymnasium", "pydantic"}),
+        ("gnarl_runtime.evaluation.cli", {"torch", "numpy", "gymnasium", "pydantic"}),
+        ("gnarl_runtime.evaluation.solve_cli", {"torch", "numpy", "gymnasium", "pydantic"}),
+        ("gnarl_runtime.training.cli", {"torch", "numpy", "gymnasium"}),
     ],
 )
 def test_commands_start_light(module: str, forbidden: set[str]) -> None:
     code = f"import {module}, sys; print(' '.join(sorted(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not forbidden & set(run.stdout.split())
+
+
+@pytest.mark.parametrize("imports", ["gnarl_runtime, gymnasium", "gymnasium, gnarl_runtime"])
+def test_whoever_comes_second_the_environments_are_registered(imports: str) -> None:
+    """Gymnasium is not imported for this alone, and does not notice that it was waited for."""
+    code = (
+        f"import {imports}, importlib.resources\n"
+        "assert 'gnarl/BellmanFord-v0' in gymnasium.registry\n"
+        "assert type(gymnasium.__spec__.loader).__module__.startswith('_frozen')\n"
+        "assert importlib.resources.files('gymnasium').joinpath('__init__.py').is_file()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from behaviour import first_difference
+from behaviour import Budget, first_difference
 from conftest import SHIPPED, shipped
 from mutants import all_mutants, problem_of, read_lines, some_mutants
 from mutation import BEGIN, END, put_between
-from mutation_score import Verdict, judge, score, table
+from mutation_score import FOUND, Verdict, judge, score, table
 
 
 def test_mutants_check_and_mean_something_else() -> None:
@@ -30,7 +30,7 @@ def test_most_mutants_of_a_sample_are_found() -> None:
     """
     mutants = [mutant for spec in SHIPPED for mutant in some_mutants(spec, 2, seed=7)]
     verdicts = [judge(mutant, lints=False) for mutant in mutants]
-    assert score(verdicts) >= 0.5, [v.described for v in verdicts if v.outcome == "survived"]
+    assert score(verdicts, FOUND) >= 0.5, [v.described for v in verdicts if v.outcome == "survived"]
     assert all(verdict.by for verdict in verdicts if verdict.outcome != "same")
 
 
@@ -40,8 +40,30 @@ def test_a_mutant_that_does_the_same_is_told_apart() -> None:
     other = problem_of(text.replace("allow edge(u, v)", "allow edge(v, u) or u == v"))
     assert same is not None
     assert other is not None
-    assert first_difference(shipped("bfs"), same) == ""
-    assert first_difference(shipped("bfs"), other).startswith("mask")
+    assert first_difference(shipped("bfs"), same) is None
+    assert str(first_difference(shipped("bfs"), other)).startswith("mask")
+
+
+def test_a_potential_that_is_shifted_by_a_constant_pays_the_same() -> None:
+    """Up to rounding, which is no change of behaviour; one that counts double is one."""
+    text = shipped("bellman_ford").sources[0].text
+    shifted = problem_of(text.replace("dist[x] - found(x)", "dist[s] - found(x)"))
+    doubled = problem_of(text.replace("dist[x] - found(x)", "dist[x] - 2 * found(x)"))
+    assert shifted is not None
+    assert doubled is not None
+    few = Budget(sizes=((2, 4), (3, 6)), states=30, drawn=12, plays=1, picks=8)
+    assert first_difference(shipped("bellman_ford"), shifted, few) is None
+    assert str(first_difference(shipped("bellman_ford"), doubled, few)).startswith("reward gap")
+
+
+def test_a_change_that_shows_on_more_than_four_nodes_is_seen() -> None:
+    """A budget of n (n + 1) / 2 pairs instead of n (n - 1) / 2 is larger from six nodes on."""
+    text = shipped("rgc").sources[0].text
+    more = problem_of(text.replace("(n - 1)", "(n + 1)"))
+    assert more is not None
+    change = first_difference(shipped("rgc"), more, Budget(sizes=((4, 2),)))
+    assert change is not None
+    assert change.nodes == 6
 
 
 def verdict(outcome: str) -> Verdict:
@@ -49,9 +71,12 @@ def verdict(outcome: str) -> Verdict:
 
 
 def test_the_score_leaves_out_what_does_the_same() -> None:
-    verdicts = [verdict(o) for o in ("killed", "killed", "killed", "lint", "same", "same")]
-    assert score(verdicts) == 0.75
-    assert list(table(verdicts, "spec"))[-1] == "| **all** | 6 | 2 | 4 | 3 | 1 | 0 | 75 % |"
+    outcomes = ("killed", "killed", "random", "lint", "survived", "same", "same")
+    verdicts = [verdict(outcome) for outcome in outcomes]
+    assert score(verdicts) == 0.4
+    assert score(verdicts, FOUND) == 0.6
+    last = list(table(verdicts, "spec"))[-1]
+    assert last == "| **all** | 7 | 2 | 5 | 2 | 1 | 1 | 1 | 40 % | 60 % |"
 
 
 def test_the_table_goes_between_its_markers(tmp_path: object) -> None:

@@ -1,4 +1,4 @@
-"""benchmarks/paper.py: tables are made from what is on disk, runs and evaluations are not repeated."""
+"""benchmarks/paper.py: tables come from what is on disk; runs and evaluations are not repeated."""
 
 from __future__ import annotations
 

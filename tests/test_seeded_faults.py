@@ -114,6 +114,29 @@ FAULTS = {
     "Prim, <= in the key test": Fault(
         "mst_prim", "A[x, y] < key[y]", "A[x, y] <= key[y]", "expert-late", 3, 2, 18, "prim"
     ),
+    # Two nodes are right once both are reached. With three, another node than s may be asked to go
+    # on before the third is reached: it can only lead back to s, and what leads from s then leads
+    # to the node that is reached already as well as to the third, again and again.
+    "Bellman-Ford, an expert that repairs what is right": Fault(
+        "bellman_ford",
+        "leads(x, y) and not leads(pred[y], y)",
+        "leads(x, y)",
+        "expert-lost",
+        3,
+        2,
+        3,
+        "sticky",
+    ),
+    # Going to and fro between two nodes until the limit, twice two rounds, leaves the third alone.
+    "Bellman-Ford, a promise that is broken at the limit": Fault(
+        "bellman_ford",
+        "valid   forall x in nodes: edge(pred[x], x) or pred[x] == x",
+        "valid   forall x in nodes: edge(pred[x], x) or s[x]",
+        "invalid-end",
+        3,
+        2,
+        8,
+    ),
     # A single node has no successor to go to.
     "DFS without the self-pick": Fault(
         "dfs", "allow edge(u, v) or v == u", "allow edge(u, v)", "dead-end", 1, 0, 1

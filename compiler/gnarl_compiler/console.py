@@ -1,4 +1,7 @@
-"""What all commands share: loading a spec for a person, and turning mistakes into messages."""
+"""What all commands share: loading a spec for a person, and turning mistakes into messages.
+
+The checker is imported when a spec is read: a command's `--help` needs none of it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gnarl_dsl.command_line import BUG as BUG
 from gnarl_dsl.command_line import FAILED as FAILED
@@ -13,11 +17,11 @@ from gnarl_dsl.command_line import INTERRUPTED as INTERRUPTED
 from gnarl_dsl.command_line import OK as OK
 from gnarl_dsl.command_line import USAGE as USAGE
 from gnarl_dsl.diagnostics import InternalError
-from gnarl_dsl.loading import Checked, check_file, check_text
-from gnarl_dsl.model import Problem
-from gnarl_dsl.render import render_all
-from gnarl_dsl.scope import nearest
 from gnarl_dsl.specs import find_spec, shipped_specs
+
+if TYPE_CHECKING:
+    from gnarl_dsl.loading import Checked
+    from gnarl_dsl.model import Problem
 
 
 class UsageError(Exception):
@@ -76,6 +80,8 @@ def parse_params(given: Sequence[str]) -> dict[str, str]:
 
 def load_problem(spec: str, params: Mapping[str, str], allow_costly: bool = False) -> Problem:
     """The checked problem; its diagnostics go to standard error."""
+    from gnarl_dsl.render import render_all
+
     checked = check_argument(spec, params, allow_costly)
     if checked.diagnostics:
         print(render_all(checked.diagnostics, checked.sources), file=sys.stderr)
@@ -86,6 +92,8 @@ def load_problem(spec: str, params: Mapping[str, str], allow_costly: bool = Fals
 
 def check_argument(spec: str, params: Mapping[str, str], allow_costly: bool = False) -> Checked:
     """Check what a command was given: `-`, a file, or the name of a shipped spec."""
+    from gnarl_dsl.loading import check_file, check_text
+
     if spec == "-":
         return check_text(read_standard_input(), "<stdin>", params, Path(), allow_costly)
     try:
@@ -117,6 +125,8 @@ def resolve_spec(spec: str) -> Path:
 
 
 def _suggest_file(path: Path) -> str:
+    from gnarl_dsl.scope import nearest
+
     beside = [str(p) for p in path.parent.glob("*.gnarl")] if path.parent.is_dir() else []
     names = {Path(p).name: p for p in beside} | {p.stem: p.stem for p in shipped_specs()}
     close = nearest(path.name, names)

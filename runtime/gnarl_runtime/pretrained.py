@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from gnarl_compiler.console import UsageError
-from gnarl_dsl.scope import nearest
 
 _FOLDER = Path(__file__).with_name("pretrained_weights")
 
@@ -17,6 +16,8 @@ def pretrained_names() -> list[str]:
 
 def find_pretrained(name: str) -> Path:
     """The shipped checkpoint of that name; a UsageError names the others."""
+    from gnarl_dsl.scope import nearest
+
     path = _FOLDER / f"{name}.safetensors"
     if name in pretrained_names():
         return path

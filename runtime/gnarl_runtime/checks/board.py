@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -117,6 +117,11 @@ class Board:
         """The labels of an instance, as an Instance brings them."""
         return {name: self.home.batch.read_feature(slot, name) for name in self.oracles}
 
+    def solved(self) -> tuple[Instance, ...]:
+        """The instances together with their labels, so that nothing needs solving again."""
+        slots = enumerate(self.instances)
+        return tuple(replace(instance, oracles=self.oracle_values(k)) for k, instance in slots)
+
     # Rows
 
     def _columns(self) -> Iterator[Column]:
@@ -194,6 +199,17 @@ class Board:
         own = np.ascontiguousarray(rows[:, column.start : column.start + column.width])
         array = self.work.arrays[name]
         return own.view(array.dtype).reshape(len(rows), *array.shape[1:])
+
+    def value(self, kernel: str, rows: Rows, instance: Index) -> NDArray[np.float64]:
+        """`judge_…`, `objective_…` or `metric_…` of some states."""
+        result = np.zeros(len(rows))
+        for start in range(0, len(rows), self.room):
+            chunk = slice(start, start + self.room)
+            self.load(rows[chunk], instance[chunk], kernel)
+            count = len(rows[chunk])
+            self.run(kernel, count, np.arange(count), out := np.zeros(count))
+            result[chunk] = out
+        return result
 
     def step(self, rows: Rows, instance: Index, picks: Index) -> Stepped:
         """Where picks lead, one per state."""

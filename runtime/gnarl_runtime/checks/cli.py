@@ -35,7 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--states", type=int, default=200_000, metavar="K", help="per instance (default 200000)")
     add_seed(parser, "random instances and hidden ranks")
     add("--fast", action="store_true", help="nothing compiled, up to 3 nodes, no random instances")
-    add("--lenient", action="store_true", help="experts may be silent off their own path")
+    add("--lenient", action="store_true", help="experts need to know their own path only")
     add("--only", metavar="PROPERTY", help="report one property only, such as dead-end")
     add("--expert", metavar="NAME", help="check one expert only")
     add_param(parser)

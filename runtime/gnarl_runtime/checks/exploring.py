@@ -17,10 +17,11 @@ from gnarl_compiler.instance import Instance
 from gnarl_compiler.interpret import choose_reward
 from gnarl_dsl.model import Objective, Problem, Reward
 from gnarl_runtime.batch import TRUNCATED
+from gnarl_runtime.checks.arrival import check_arrival
 from gnarl_runtime.checks.artifacts import artifact_of
 from gnarl_runtime.checks.expert_properties import check_play, check_support
 from gnarl_runtime.checks.explore import explore
-from gnarl_runtime.checks.figures import Figures
+from gnarl_runtime.checks.figures import OFF_PATH, Figures
 from gnarl_runtime.checks.findings import SizeSummary
 from gnarl_runtime.checks.found import Collector, Found
 from gnarl_runtime.checks.options import PLAIN_NODES, Options, Progress
@@ -31,6 +32,7 @@ from gnarl_runtime.checks.small_graphs import SmallInstances, plan_instances
 from gnarl_runtime.checks.small_values import spread
 from gnarl_runtime.checks.space import Space
 from gnarl_runtime.checks.view import View, follow_expert
+from gnarl_runtime.checks.worth import Standings
 
 AT_ONCE = 128  # instances explored side by side
 _SHARE = 2_000  # transitions that an instance is worth looking at for
@@ -49,12 +51,14 @@ class Exploration:
     progress: Progress | None = None
     collector: Collector = field(init=False)
     figures: Figures = field(init=False)
+    standings: Standings = field(init=False)
     sizes: dict[int, SizeSummary] = field(default_factory=dict)
     spaces: list[Space] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.collector = Collector(self.options.only)
         self.figures = Figures(self.problem)
+        self.standings = Standings(self.problem)
 
     def run(self) -> None:
         """Explore all sizes, the small ones first."""
@@ -97,6 +101,7 @@ class Exploration:
         plan = self._plan(n, transitions)
         groups = [plan.instances[k : k + AT_ONCE] for k in range(0, len(plan.instances), AT_ONCE)]
         self.figures.forget(n)
+        self.standings.forget(n)
         self.spaces = [space for space in self.spaces if space.board.nodes != n]
         summary = SizeSummary(n, plan.graphs, 0, 0, 0, None, plan.possible)
         left = transitions
@@ -141,13 +146,14 @@ class Exploration:
         if sum(map(len, self.spaces)) + len(space) <= _KEPT:
             self.spaces.append(space)
         summary = self.figures.add(view, summary)
+        self.standings.add(view)
         view.close()
         return summary
 
     def _expert(self, view: View, name: str) -> None:
-        for found in check_support(view, name):
-            if found.property == "expert-silent" and self.options.lenient:
-                self.figures.silent(view.space, found)
+        for found in (*check_support(view, name), *check_arrival(view, name)):
+            if found.property in OFF_PATH and self.options.lenient:
+                self.figures.off_path(view.space, found)
             else:
                 self._take(view.space, [found])
         self.figures.add_expert(view, name)

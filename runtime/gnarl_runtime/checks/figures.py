@@ -10,6 +10,9 @@ from gnarl_runtime.checks.found import Collector, Found
 from gnarl_runtime.checks.space import Space
 from gnarl_runtime.checks.view import View
 
+# What `--lenient` turns from failures into lints.
+OFF_PATH = ("expert-silent", "expert-lost")
+
 
 class Figures:
     """Sums over spaces, kept by size: a size that is explored again replaces what was there."""
@@ -18,13 +21,14 @@ class Figures:
         self.problem = problem
         self._experts: dict[tuple[int, str], ExpertSummary] = {}
         self._cut_off: dict[int, Collector] = {}  # by nodes
-        self._silent: dict[tuple[int, int], Collector] = {}  # by nodes and phase
+        self._off_path: dict[tuple[int, int], Collector] = {}  # by nodes and phase
 
     def forget(self, nodes: int) -> None:
         """Drop what is known of one size."""
         self._experts = {key: value for key, value in self._experts.items() if key[0] != nodes}
         self._cut_off.pop(nodes, None)
-        self._silent = {key: value for key, value in self._silent.items() if key[0] != nodes}
+        kept = {key: value for key, value in self._off_path.items() if key[0] != nodes}
+        self._off_path = kept
 
     def add(self, view: View, summary: SizeSummary) -> SizeSummary:
         """A size's figures with those of one more space."""
@@ -76,18 +80,18 @@ class Figures:
             sum(entry.undecided for entry in parts),
         )
 
-    # Experts without an answer
+    # Experts off their own path
 
-    def silent(self, space: Space, found: Found) -> None:
-        """Remember states that can be won but have no answer of an expert."""
+    def off_path(self, space: Space, found: Found) -> None:
+        """Remember states that can be won but have no answer of an expert, or none that helps."""
         if len(found.states):
             phase = int(space.field("phase")[found.states[0]])
-            self._silent.setdefault((space.board.nodes, phase), Collector()).take(space, found)
+            self._off_path.setdefault((space.board.nodes, phase), Collector()).take(space, found)
 
-    def silence(self) -> tuple[Lint, ...]:
-        """One lint per expert and phase with winnable states that have no answer."""
+    def off_paths(self) -> tuple[Lint, ...]:
+        """One lint per property, expert and phase with such states."""
         merged: dict[int, Collector] = {}
-        for (_, phase), collector in sorted(self._silent.items(), key=lambda item: item[0]):
+        for (_, phase), collector in sorted(self._off_path.items(), key=lambda item: item[0]):
             for failure in collector.failures():
                 merged.setdefault(phase, Collector()).add(failure)
         kept = [(phase, f) for phase in sorted(merged) for f in merged[phase].failures()]
@@ -97,13 +101,14 @@ class Figures:
         expert, graph = self._sum(str(failure.expert)), failure.instance.graph
         picks = " ".join(map(str, failure.picks))
         share = failure.count / max(1, expert.winnable)
+        does = "has no answer in" if failure.property == "expert-silent" else "does not arrive from"
         message = (
-            f"the expert `{failure.expert}` has no answer in phase "
+            f"the expert `{failure.expert}` {does} phase "
             f"`{self.problem.phases[phase].name}` of {failure.count:,} states ({share:.1%} of "
             f"those that can still be won), such as {graph.n} nodes, {graph.m} edges, picks {picks}"
         )
         figures = {"states": float(failure.count), "winnable": float(expert.winnable)}
-        return Lint("expert-silent", message, figures, failure.span)
+        return Lint(failure.property, message, figures, failure.span)
 
     # Experts that are cut off
 

@@ -15,14 +15,17 @@ Property = Literal[
     "dead-end",  # a live state without a legal pick
     "endless",  # an episode that neither terminates nor reaches its horizon
     "unwinnable",  # an instance that no legal play can end well
-    "invalid-end",  # a terminal state that breaks `valid`
+    "invalid-end",  # an end that breaks `valid`
     "correct-invalid",  # a `correct` state that breaks `valid`
     "expert-silent",  # a winnable state in which the expert has no answer
     "expert-illegal",  # expert support outside the mask
     "expert-fails",  # expert play from the start that does not end correct / valid
     "expert-late",  # expert play that is not done at the horizon
+    "expert-lost",  # a winnable state from which expert play goes nowhere
+    "expert-aimless",  # expert play that is worth no more than random picks
     "expert-uneven",  # equally good picks that the expert leaves out
     "reward-telescope",  # rewards do not add up to objective(end) - objective(start)
+    "reward-flat",  # whatever is picked earns the same
     "reward-uneven",  # what a pick earns hangs on the hidden ranks of nodes
     "relabelling",  # renaming nodes changes what happens
     "reference",  # `correct` or the objective disagrees with the reference algorithm

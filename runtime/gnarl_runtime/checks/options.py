@@ -31,6 +31,6 @@ class Options:
     per_graph: int = 400  # assignments of input values to one graph
     transitions: int = 4_000_000
     plain_transitions: int = 25_000
-    lenient: bool = False  # an expert may be silent off its own path
+    lenient: bool = False  # experts need to know their own path only
     minimise: bool = True
     lints: bool = True

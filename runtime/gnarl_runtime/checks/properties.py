@@ -117,17 +117,17 @@ def check_unwinnable(view: View) -> Iterator[Found]:
 
 
 def check_ends(view: View) -> Iterator[Found]:
-    """Terminal states that break `valid`, and correct ones that do."""
+    """Ends that break `valid`, those at a limit included, and correct ones that do."""
     space, clause = view.space, view.problem.valid
     if clause is None:
         return
-    broken = (space.ended == TERMINATED) & ~view.valid
+    broken = (space.ended != RUNNING) & ~view.valid
     if view.problem.correct is not None:
         both = (space.ended != RUNNING) & view.correct & ~view.valid
         what = "the state is `correct` but not `valid`"
         yield Found("correct-invalid", np.flatnonzero(both), what, clause.span)
         broken &= ~both
-    what = "the episode has terminated in a state that is not `valid`"
+    what = "the episode has ended in a state that is not `valid`"
     yield Found("invalid-end", np.flatnonzero(broken), what, clause.span)
 
 

@@ -8,11 +8,11 @@ episode.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.instance import Instance
 from gnarl_compiler.interpret import choose_reward
 from gnarl_compiler.numbers import ABSOLUTE, RELATIVE
 from gnarl_dsl import model
@@ -187,14 +187,10 @@ def _ranked(node: object) -> Iterator[model.Quantifier]:
 def retagged(board: Board) -> Board:
     """The same instances and labels with ranks in the opposite order."""
     instances = [
-        Instance(i.graph, i.inputs, np.sort(i.tags)[::-1][np.argsort(np.argsort(i.tags))], labels)
-        for i, labels in zip(board.instances, map(board.oracle_values, _slots(board)), strict=True)
+        replace(i, tags=np.sort(i.tags)[::-1][np.argsort(np.argsort(i.tags))])
+        for i in board.solved()
     ]
     return Board(board.problem, instances, board.artifact)
-
-
-def _slots(board: Board) -> range:
-    return range(len(board.instances))
 
 
 def steady_experts(problem: Problem) -> set[str]:

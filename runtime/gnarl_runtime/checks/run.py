@@ -23,6 +23,7 @@ def check_problem(
     found = Exploration(problem, options, progress)
     found.run()
     _check_playable(found)
+    _check_standings(found)
     examples = 0
     if options.examples and not found.finished:
         examples = _sample(found)
@@ -49,6 +50,14 @@ def _check_playable(found: Exploration) -> None:
     found.collector.add(Failure("dead-end", what, space.board.instances[0], (), span))
 
 
+def _check_standings(found: Exploration) -> None:
+    """Experts that play no better than chance; one that is silent or fails is told that first."""
+    broken = {failure.expert for failure in found.collector.kept.values()}
+    for failure in found.standings.failures():
+        if failure.expert in found.experts and failure.expert not in broken:
+            found.collector.add(failure)
+
+
 def _sample(found: Exploration) -> int:
     # Sampling and lints are read here so that exploring alone stays light.
     from gnarl_runtime.checks.sampling import sample_failures
@@ -66,7 +75,7 @@ def _lints(found: Exploration) -> tuple[Lint, ...]:
     cut = found.figures.late()
     if any(lint.name == "short-limit" for lint in others):
         cut = ()  # said already, with figures of larger graphs
-    return (*found.figures.silence(), *cut, *others)
+    return (*found.figures.off_paths(), *cut, *others)
 
 
 def _minimised(found: Exploration) -> tuple[Failure, ...]:

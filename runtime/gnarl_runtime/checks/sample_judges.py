@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gnarl_dsl.arithmetic import SNAP
 from gnarl_dsl.model import GreedyExpert, Problem
 from gnarl_dsl.source import Span
-from gnarl_runtime.batch import TERMINATED, TRUNCATED
+from gnarl_runtime.batch import TRUNCATED
 from gnarl_runtime.checks.findings import Property
 from gnarl_runtime.checks.sample_plays import Arena, Index, Stop
 
@@ -103,15 +103,15 @@ class Judge:
 
     def ends(self, slots: Index) -> Iterator[Found]:
         """`valid` and `correct` at the end, of any play and of an expert's own."""
-        problem, ended = self.problem, self.arena.batch.ended
+        problem = self.problem
         correct, valid = self._judged("correct", slots), self._judged("valid", slots)
         for k, slot in enumerate(map(int, slots)):
             if problem.valid is not None and not valid[k]:
                 if problem.correct is not None and correct[k]:
                     what = "the state is `correct` but not `valid`"
                     yield Found("correct-invalid", slot, what, problem.valid.span)
-                elif ended[slot] == TERMINATED:
-                    what = "the episode has terminated in a state that is not `valid`"
+                else:
+                    what = "the episode has ended in a state that is not `valid`"
                     yield Found("invalid-end", slot, what, problem.valid.span)
             if self.arena.seats[slot].is_pure:
                 yield from self.expert_end(slot, bool(correct[k]), bool(valid[k]))

@@ -20,6 +20,7 @@ from gnarl_runtime.checks.artifacts import artifact_of, instance_pool
 from gnarl_runtime.checks.backends import backend_failures, evaluate_cost
 from gnarl_runtime.checks.findings import Failure
 from gnarl_runtime.checks.options import Options, Progress
+from gnarl_runtime.checks.sample_earned import Earned
 from gnarl_runtime.checks.sample_instances import Example, sample_instances
 from gnarl_runtime.checks.sample_judges import Found, Judge, smallest_each
 from gnarl_runtime.checks.sample_plays import Arena, Seat
@@ -53,6 +54,9 @@ def sample_failures(
         work.play(examples[start : start + _AT_ONCE], start)
         if options.stop_at_first and work.failures:
             break
+    else:
+        for failure in work.earned.failures():
+            work.keep(failure)
     if progress is not None:
         progress("random instances", count, count)
     return count, tuple(work.failures.values())
@@ -64,6 +68,7 @@ class _Sampling:
     def __init__(self, problem: Problem, artifact: Artifact, options: Options) -> None:
         self.problem, self.artifact, self.options = problem, artifact, options
         self.failures: dict[tuple[str, str | None], Failure] = {}
+        self.earned = Earned(problem)
         whole = _STEPS if options.jit else _PLAIN_STEPS
         self.steps = whole * min(1.0, _AT_ONCE / max(1, options.examples))
 
@@ -79,6 +84,7 @@ class _Sampling:
         sizes = np.array([instance.graph.n for instance in instances])
         for entry, count in smallest_each(arena, judge.found(), sizes):
             self.keep(_failure(arena, instances, entry, count))
+        self.earned.add(arena, instances)
         rng = stream(self.options.seed, "check renaming", start)
         for failure in renaming_failures(self.problem, self.artifact, _renamed(examples), rng):
             self.keep(failure)

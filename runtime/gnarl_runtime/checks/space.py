@@ -170,12 +170,7 @@ class Space:
     def value(self, kernel: str, states: Index | None = None) -> NDArray[np.float64]:
         """`judge_…`, `objective_…` or `metric_…` of every state, or of some."""
         states = np.arange(len(self)) if states is None else states
-        result = np.zeros(len(states))
-        for part, count in self._chunks(kernel, states):
-            out = np.zeros(count)
-            self.board.run(kernel, count, np.arange(count), out)
-            result[part] = out
-        return result
+        return self.board.value(kernel, self.rows[states], self.instance[states])
 
     def expert(self, name: str, states: Index | None = None) -> NDArray[np.float64]:
         """An expert's distribution (states, nodes); zeros also where asking it stops the spec."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from gnarl_dsl.model import GreedyExpert
 SEARCHED = 3_000  # states that a search for a good continuation may look at
 PLAYS = 400  # states of an expert's plays that a comparison may look at
 SMALL = 5  # nodes up to which searches look everywhere
+
+Plays = list[tuple[State, tuple[int, ...]]]  # where plays have led, and their picks
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,3 +144,41 @@ def can_end_well(game: Interpreter, state: State, most: int = SEARCHED) -> bool 
         if reached.ended is not None and is_good(game, reached):
             return True
     return None if count >= most else False
+
+
+def ends_well(game: Interpreter, state: State, expert: str | None) -> bool:
+    """Whether every play of an expert from here on ends well in the time that is left."""
+    waiting: Plays = [(state, ())]
+    while waiting:
+        if any(ends_badly(game, at, expert) for at, _ in waiting):
+            return False
+        waiting = _advice(game, waiting, expert)
+    return True
+
+
+def loses_its_way(game: Interpreter, state: State, expert: str | None) -> tuple[int, ...] | None:
+    """Picks of an expert that lead nowhere, although it has the whole horizon again; or None.
+
+    Nowhere: to a state without an answer that is not one, or on and on until the time is over.
+    """
+    left = state.episode.horizon * len(game.problem.phases) - state.phase
+    ahead = replace(state, episode=replace(state.episode, horizon=math.inf, limit=math.inf))
+    waiting: Plays = [(replace(ahead, rounds=0), ())]
+    for _ in range(math.floor(left) + 1):
+        if not waiting:
+            return None
+        stuck = (path for at, path in waiting if ends_badly(game, at, expert) and not at.ended)
+        if (path := next(stuck, None)) is not None:
+            return path
+        waiting = _advice(game, waiting, expert)
+    return waiting[0][1] if waiting else None
+
+
+def _advice(game: Interpreter, waiting: Plays, expert: str | None) -> Plays:
+    """Where one more pick of the expert leads from states that are not over; equal ones once."""
+    reached: dict[bytes, tuple[State, tuple[int, ...]]] = {}
+    for state, path in waiting:
+        for pick in np.flatnonzero(game.expert(state, expert)) if not state.ended else ():
+            after = game.step(state, int(pick)).state
+            reached.setdefault(identity(after), (after, (*path, int(pick))))
+    return list(reached.values())[:PLAYS]

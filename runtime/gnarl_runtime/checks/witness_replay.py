@@ -12,14 +12,17 @@ from gnarl_dsl.arithmetic import SNAP
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.findings import Failure
 from gnarl_runtime.checks.witness_backend import backend_differs
+from gnarl_runtime.checks.witness_chance import earns_the_same, plays_by_chance
 from gnarl_runtime.checks.witness_play import (
     Played,
     can_end_well,
     ends_badly,
+    ends_well,
     follows,
     is_done,
     is_good,
     is_silent,
+    loses_its_way,
     play_picks,
 )
 from gnarl_runtime.checks.witness_reference import Paying, beats_expert, pays_badly
@@ -66,10 +69,16 @@ def _shows(game: Interpreter, failure: Failure, played: Played) -> bool:
             return bool((game.expert(state, expert) > 0)[~game.mask(state)].any())
         case "expert-fails" | "expert-late":
             return follows(game, played, failure.picks, expert) and ends_badly(game, state, expert)
+        case "expert-lost":
+            return _is_lost(game, state, expert)
+        case "expert-aimless":
+            return expert is not None and plays_by_chance(game, state, expert)
         case "expert-uneven":
             return uneven(game, state, expert)
         case "reward-telescope":
             return _telescope_breaks(game.problem, failure)
+        case "reward-flat":
+            return earns_the_same(game, failure.instance)
         case "reward-uneven":
             return bool(failure.picks) and earns_by_rank(game, played.states[-2], failure.picks[-1])
         case "relabelling":
@@ -100,6 +109,14 @@ def _says_nothing(game: Interpreter, failure: Failure, played: Played) -> bool:
     if follows(game, played, failure.picks, expert):
         return True
     return not is_done(game, state, expert) and can_end_well(game, state) is True
+
+
+def _is_lost(game: Interpreter, state: State, expert: str | None) -> bool:
+    """Whether the expert does not arrive from here, although the episode can still end well."""
+    if state.ended is not None or is_silent(game, state, expert) or ends_well(game, state, expert):
+        return False
+    lost = loses_its_way(game, state, expert) is not None
+    return lost and can_end_well(game, state) is True
 
 
 def _stops(game: Interpreter, played: Played) -> bool:

@@ -22,6 +22,8 @@ from gnarl_runtime.checks.witness_replay import holds
 
 SECONDS = 10.0
 _TRIED = 250  # states in which a new play is looked for after an instance got smaller
+# About many instances at once: a smaller one says less.
+_COLLECTIVE = ("expert-aimless", "reward-flat")
 _BY_EXPERT = ("expert-fails", "expert-late")
 
 Test = Callable[[Failure], bool]
@@ -37,7 +39,7 @@ def minimise(
     shrinker = _Shrinker(
         problem, test or (lambda found: holds(problem, found)), time.monotonic() + seconds
     )
-    if not shrinker.shows(failure):
+    if failure.property in _COLLECTIVE or not shrinker.shows(failure):
         return failure
     while (smaller := shrinker.improve(failure)) is not None:
         failure = smaller

@@ -20,7 +20,12 @@ from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.source import Span
 from gnarl_runtime.checks.findings import Failure, Property
 from gnarl_runtime.checks.witness_drawing import draw_graph
-from gnarl_runtime.checks.witness_play import Played, expert_ends, play_picks
+from gnarl_runtime.checks.witness_play import (
+    Played,
+    expert_ends,
+    loses_its_way,
+    play_picks,
+)
 from gnarl_runtime.draw_state import describe_state
 
 _WIDTH = 96
@@ -122,6 +127,8 @@ def _end(game: Interpreter, failure: Failure, played: Played) -> Iterator[str]:
         yield from _why_nothing(game, state)
         if failure.property == "reference" and failure.expert:
             yield from _other_ends(game, failure)
+        if failure.property == "expert-lost":
+            yield from _way(game, state, failure.expert)
     except SpecRunError as error:
         yield from str(error).splitlines()
     yield f"expected: {_expected(failure.property, failure.expert)}"
@@ -174,6 +181,13 @@ def _other_ends(game: Interpreter, failure: Failure) -> Iterator[str]:
         yield f"  expert {failure.expert} picks {_listed(picks)}: {goal.name} = {value:.6g}"
 
 
+def _way(game: Interpreter, state: State, expert: str | None) -> Iterator[str]:
+    """A play of the expert that leads nowhere from here."""
+    path = loses_its_way(game, state, expert)
+    if path is not None:
+        yield f"  expert {expert} goes on with {_listed(path)} and has not arrived"
+
+
 def _expected(broken: Property, expert: str | None) -> str:
     """What should have been the case, in words."""
     name = f"the expert {expert}" if expert else "the expert"
@@ -198,10 +212,16 @@ def _expected(broken: Property, expert: str | None) -> str:
             return f"every play of {name} from the start ends the episode with a right answer"
         case "expert-late":
             return f"every play of {name} from the start is done within horizon and limit"
+        case "expert-lost":
+            return f"{name}, with the whole horizon before it again, comes to an end from here"
+        case "expert-aimless":
+            return f"{name} earns more than random legal picks do, on average over all instances"
         case "expert-uneven":
             return f"{name} gives nodes that are equally good the same probability"
         case "reward-telescope":
             return "rewards add up to the gain in the objective between start and end"
+        case "reward-flat":
+            return "some plays of an instance earn more than others, or there is nothing to learn"
         case "reward-uneven":
             return "what a pick earns is the same whichever of equally good nodes `any` takes"
         case "relabelling":
