@@ -78,7 +78,8 @@ def _random_play(
     game: Interpreter, instance: Instance, rng: np.random.Generator
 ) -> tuple[float, tuple[int, ...]]:
     """What random legal picks earn until the end, and the picks."""
-    state, earned, picks = game.reset(instance), 0.0, []
+    state, earned = game.reset(instance), 0.0
+    picks: list[int] = []
     while state.ended is None and len(picks) < _PICKS and (legal := game.mask(state)).any():
         picks.append(int(rng.choice(np.flatnonzero(legal))))
         move = game.step(state, picks[-1])
