@@ -53,20 +53,24 @@ def fused_round(
     variant: str | None = None,
 ) -> Tensor:
     """New embeddings from columns of nodes (nodes, columns) and of their graphs (nodes, H)."""
-    message = weights.message
-    norm = weights.norm
-    is_max = message.aggregation == "max"
+    is_max, norm = weights.message.aggregation == "max", weights.norm
     given = _Given(context, graphs, is_max, norm.least if norm else 0.0, variant)
-    flat = (
-        *(weights.node, weights.bias, weights.context, message.edge, weights.heard),
-        *(weights.per_message, *_norm_tensors(norm)),
-        *(tensor for layer in message.layers for tensor in layer),
-    )
-    known = (nodes, *(tensor for tensor in flat if tensor is not None))
+    flat = _flat(weights)
+    known = (nodes, *_present(flat))
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in known):
         new: Tensor = FusedRound.apply(given, nodes, *flat)
         return new
     return _forward(given, nodes, flat, learning=False)[0]
+
+
+def _flat(weights: RoundWeights) -> Weights:
+    """All that may have a gradient, in the order of `Weights`."""
+    message = weights.message
+    return (
+        *(weights.node, weights.bias, weights.context, message.edge, weights.heard),
+        *(weights.per_message, *_norm_tensors(weights.norm)),
+        *(tensor for layer in message.layers for tensor in layer),
+    )
 
 
 def _norm_tensors(norm: NormWeights | None) -> tuple[Tensor | None, Tensor | None]:
@@ -127,6 +131,7 @@ def _backward(
     call = _messages(given, made.whole, weights)
     heard = multiply(update, heard_weight, given.variant)
     _, edge, *layers = call.gradients(heard, made.winner, into[:, : 2 * width])
+    finished = zip((per_message, gain, offset), weights[5:BEFORE_LAYERS], strict=True)
     return (
         _nodes_slope(into, node, given.variant) if nodes_too else None,
         (nodes.t() @ into).t(),  # some times faster than the other way round if columns are few
@@ -134,10 +139,7 @@ def _backward(
         given.context.t() @ into[:, :width],
         edge,
         update.t() @ made.heard,
-        *(
-            slope if weight is not None else None
-            for slope, weight in zip((per_message, gain, offset), weights[5:], strict=False)
-        ),
+        *(slope if weight is not None else None for slope, weight in finished),
         *layers,
     )
 
@@ -150,7 +152,7 @@ def _nodes_slope(into: Tensor, node: Tensor, variant: str | None) -> Tensor:
 
 def _finish_backward(
     given: _Given, made: _Made, weights: Weights, slopes: Tensor, into: Tensor
-) -> tuple[Tensor, ...]:
+) -> list[Tensor]:
     """Fills the last third of `into`; slopes of per_message, gain and offset."""
     update, width = _update(given, made.whole, weights), slopes.shape[1]
     sums = slopes.new_zeros(3, width)
@@ -162,7 +164,7 @@ def _finish_backward(
         sums.data_ptr(),
     )
     require_memory(status)
-    return sums.unbind()
+    return list(sums)
 
 
 def _messages(given: _Given, whole: Tensor, weights: Weights) -> KernelCall:
