@@ -187,6 +187,9 @@ def test_a_killed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     assert main(["--resume", str(killed)]) == 0
     for name in ("last.safetensors", "best.safetensors"):
         assert same(weights(killed / name), weights(whole / name))
+    written = (killed / "state.safetensors").stat().st_mtime_ns
+    assert main(["--resume", str(killed)]) == 0
+    assert (killed / "state.safetensors").stat().st_mtime_ns == written  # nothing left to do
     entries = [json.loads(line) for line in (killed / "metrics.jsonl").open()]
     seen = [entry["update"] for entry in entries]
     assert seen == sorted(set(seen))

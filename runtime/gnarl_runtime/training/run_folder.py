@@ -120,6 +120,11 @@ class RunFolder:
     def save_best(self, trainer: Trainer, meta: Meta) -> None:
         self.save_weights(BEST, trainer, meta)
 
+    @property
+    def finished(self) -> bool:
+        """Whether training came to its end: the last weights are written then, and only then."""
+        return (self.path / LAST).is_file()
+
     # What it takes to continue
 
     def save_state(self, trainer: Trainer, progress: Progress) -> None:

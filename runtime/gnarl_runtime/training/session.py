@@ -69,6 +69,9 @@ def resume(path: Path) -> int:
         problem = config.problem()
     except RunError as error:
         raise UsageError(str(error)) from None
+    if run.finished:
+        print(f"{path} is finished already; there is nothing left to do")
+        return OK
     _prepare(config.device, config.threads)
     with Display() as display:
         return _run(run, config, problem, display)
