@@ -29,6 +29,7 @@ bench: setup
 	$(BIN)/python benchmarks/front_end.py
 	$(BIN)/python benchmarks/env.py
 	$(BIN)/python benchmarks/policy.py
+	$(BIN)/python benchmarks/training.py
 
 # After a change of gnarl_dsl/grammar.lark: the parse tables that commands start with.
 tables: setup
