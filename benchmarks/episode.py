@@ -41,6 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     for rounds in options.rounds:
         say(f"{options.spec}, {options.nodes} nodes, {rounds} rounds")
         rows.append(in_a_process(options.spec, options.nodes, rounds))
+        say(f"  {rows[-1]['cpu_seconds']:.0f} CPU s, {rows[-1]['peak_megabytes']:,.0f} MB")
     record = {"provenance": {**provenance(), "load": [before, load_average()]}, "episodes": rows}
     write_json(options.output, record)
     print(report_text(record))
