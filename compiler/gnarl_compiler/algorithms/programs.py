@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # Branches that HiGHS may look at. A clock would make answers hang on the speed of the machine.
-MOST_BRANCHES = 20_000
+MOST_BRANCHES = 500
 
 
 @dataclass(frozen=True)
