@@ -59,7 +59,7 @@ def trials(*sizes: tuple[int, int], options: tuple[str, ...] = ()) -> tuple[Tria
 # CLRS
 
 _BEYOND = tuple(
-    replace(trial, label="larger", one_seed=True) for trial in trials((128, 100), (256, 100))
+    replace(trial, label="larger", one_seed=True) for trial in trials((128, 100), (256, 30))
 )
 _BEYOND_128 = _BEYOND[:1]
 _DRAWN = ("--temperature", "0.3")
