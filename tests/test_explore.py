@@ -423,3 +423,40 @@ def test_a_board_keeps_what_belongs_to_an_instance_apart() -> None:
         own = together.instance == k
         assert np.array_equal(alone.rows, together.rows[own])
     assert isinstance(together.board, Board)
+
+
+LAX_SETS = """
+gnarl 1
+problem lax_sets
+  "Nothing keeps two neighbours apart, and the expert falls silent before the end."
+
+graph undirected
+
+features
+  w       input   node  scalar  ~ uniform(0, 1)
+  chosen  state   node  mask    = false
+  best    oracle  node  mask    = max_independent_set(w)
+
+phase add(v)
+  allow not chosen[v]
+  update
+    chosen[v] := true
+
+horizon n rounds
+valid forall (x, y) in edges: not (chosen[x] and chosen[y])
+objective weight = sum(x in nodes where chosen[x]: w[x])
+
+expert optimal
+  add: uniform v where best[v]
+
+instances er
+  train 10  er(n = 8, p = 0.3)
+  valid 10  er(n = 8, p = 0.3)
+  test  10  er(n = 8, p = 0.3)
+"""
+
+
+def test_an_expert_recovers_from_no_more_states_than_can_be_won() -> None:
+    options = Options(max_nodes=3, examples=0, jit=False, lints=False, minimise=False)
+    (expert,) = check_problem(gnarl.loads(LAX_SETS), options).experts
+    assert 0 < expert.recoverable <= expert.winnable < expert.states

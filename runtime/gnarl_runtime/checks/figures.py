@@ -56,7 +56,7 @@ class Figures:
             name,
             known.states + int(space.live.sum()),
             known.labelled + int((play.labelled & space.live).sum()),
-            known.recoverable + int((play.outcome.yes & space.live).sum()),
+            known.recoverable + int((play.outcome.yes & view.win.yes & space.live).sum()),
             known.winnable + int((view.win.yes & space.live).sum()),
             known.undecided + int((play.outcome.undecided & space.live).sum()),
         )
