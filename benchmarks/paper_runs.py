@@ -58,8 +58,8 @@ def train(row: Row, seed: int, folder: Path, budget: Budget) -> None:
         command = ["gnarl-train", "--spec", row.spec, "--recipe", row.recipe, "--seed", str(seed)]
         command += ["--out", str(folder), *row.options]
         command += ["--minutes", f"{budget.minutes:g}"] if budget.minutes else []
+    note = {"command": command, "commit": commit(), "load": load_average()}  # at the start
     call(command, budget)
-    note = {"command": command, "commit": commit(), "load": load_average()}
     done.write_text(json.dumps(note, indent=2) + "\n", "utf-8")
 
 
