@@ -20,7 +20,11 @@ from benchmarks.paper_rows import TABLES, Row, Table
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 SHOWN = {"clrs": (64,), "mvc": (16, 64), "tsp": (20, 40)}  # nodes, by table
-UNITS = {"success": "solved, %", "ratio": "weight / approximation", "excess": "% above optimal"}
+UNITS = {
+    "success": "solved, %",
+    "ratio": "weight / approximation, ε = 0",
+    "excess": "% above optimal",
+}
 
 
 def main() -> int:
