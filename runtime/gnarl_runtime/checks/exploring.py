@@ -26,7 +26,12 @@ from gnarl_runtime.checks.findings import SizeSummary
 from gnarl_runtime.checks.found import Collector, Found
 from gnarl_runtime.checks.options import PLAIN_NODES, Options, Progress
 from gnarl_runtime.checks.properties import CHECKS, check_ends, check_telescope, start_failures
-from gnarl_runtime.checks.properties_extra import EXTRA_CHECKS, check_finish, check_rewards
+from gnarl_runtime.checks.properties_extra import (
+    EXTRA_CHECKS,
+    check_finish,
+    check_misleading,
+    check_rewards,
+)
 from gnarl_runtime.checks.renaming import check_renaming
 from gnarl_runtime.checks.small_graphs import SmallInstances, plan_instances
 from gnarl_runtime.checks.small_values import spread
@@ -201,12 +206,9 @@ class Exploration:
         """Objectives and rewards besides the default one, on a few instances."""
         default = choose_reward(self.problem, None)
         entries: list[Objective | Reward] = [*self.problem.objectives, *self.problem.rewards]
-        others = [
-            entry
-            for entry in entries
-            if entry is not default and not (isinstance(entry, Reward) and entry.kind == "step")
-        ]
-        for entry in others:
+        for entry in entries:
+            if entry is default:
+                continue
             artifact = artifact_of(self.problem, jit=False, reward=entry.name)
             for n in sizes:
                 some = plan_instances(self.problem, n, _REWARDED).instances[:_REWARDED]
@@ -220,6 +222,7 @@ class Exploration:
         view = View(space)
         self._take(space, check_telescope(view, name))
         self._take(space, check_rewards(view, name))
+        self._take(space, check_misleading(view, name))
 
 
 def unplayable(spaces: Sequence[Space]) -> bool:

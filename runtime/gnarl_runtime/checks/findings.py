@@ -27,6 +27,8 @@ Property = Literal[
     "reward-telescope",  # rewards do not add up to objective(end) - objective(start)
     "reward-flat",  # whatever is picked earns the same
     "reward-uneven",  # what a pick earns hangs on the hidden ranks of nodes
+    "reward-misleads",  # a play that ends wrong earns more than an expert's, which ends right
+    "idle",  # a part of the spec without which nothing changes
     "relabelling",  # renaming nodes changes what happens
     "reference",  # `correct` or the objective disagrees with the reference algorithm
     "backend",  # compiled code and interpreter disagree (our mistake)

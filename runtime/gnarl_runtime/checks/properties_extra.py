@@ -24,7 +24,7 @@ from gnarl_runtime.checks.expert_properties import rule_span
 from gnarl_runtime.checks.found import Check, Found
 from gnarl_runtime.checks.space import Space
 from gnarl_runtime.checks.view import View
-from gnarl_runtime.checks.witness_reference import BEST, Paying, paying
+from gnarl_runtime.checks.witness_reference import BEST, Paying, paying, step_rewards
 
 Numbers = NDArray[np.float64]
 Truths = NDArray[np.bool_]
@@ -97,6 +97,55 @@ def check_rewards(view: View, reward: str | None = None) -> Iterator[Found]:
     poor = over & view.good & known & (paid < below(best)[space.instance])
     what = f"this play ends right, but `{entry.name}` pays it less than another that ends right"
     yield Found("reference", np.flatnonzero(poor), what, entry.value.span)
+
+
+def check_misleading(view: View, reward: str | None = None) -> Iterator[Found]:
+    """No play that ends wrong is paid more, pick by pick, than an expert's, which ends right.
+
+    How long a play takes may cost something; to have it cost less than nothing makes dawdling
+    worth more than the answer. Judged on instances explored to the end.
+    """
+    problem, space = view.problem, view.space
+    entry = choose_reward(problem, reward)
+    if problem.correct is None or entry not in step_rewards(problem) or not len(space):
+        return
+    over = (space.ended != RUNNING) & space.complete[space.instance]
+    paid = paid_on_the_way(space)
+    for expert in problem.experts:
+        least = least_paid(view, expert.name)
+        own = over & view.good & np.isfinite(least)
+        known = per_instance(space, least, own, np.minimum)
+        wrong = over & ~view.good & (paid > above(known)[space.instance])
+        what = (
+            f"this play ends wrong, but `{entry.name}` pays it more than a play of the expert "
+            f"`{expert.name}`, which ends right"
+        )
+        yield Found("reward-misleads", np.flatnonzero(wrong), what, entry.value.span, expert.name)
+
+
+def paid_on_the_way(space: Space) -> Numbers:
+    """The sum of rewards of the play that was found first to lead to each state."""
+    paid = np.zeros(len(space))
+    for depth, layer in enumerate(space.layers[1:], 1):
+        before, width = space.layers[depth - 1], space.board.nodes
+        place = np.searchsorted(
+            before.source * width + before.picks, layer.parent * width + layer.pick
+        )
+        parents = space.starts[depth - 1] + layer.parent
+        paid[space.starts[depth] : space.starts[depth + 1]] = paid[parents] + before.rewards[place]
+    return paid
+
+
+def least_paid(view: View, expert: str) -> Numbers:
+    """The least that an expert's play earns on its way to each state; infinite off its way."""
+    space, support = view.space, view.expert(expert).support
+    least = np.where(space.depth == 0, 0.0, np.inf)
+    follows = support[space.source, space.picks] & (space.target >= 0)
+    for own, source, target, edges in reversed(list(space.backwards())):
+        led = follows[edges]
+        earned = least[own][source[led]] + space.rewards[edges][led]
+        np.minimum.at(least, target[led], earned)
+    return np.asarray(least)
 
 
 def below(values: Numbers) -> Numbers:
@@ -237,4 +286,10 @@ def check_finish(view: View, name: str) -> Iterator[Found]:
     yield Found("expert-silent", np.flatnonzero(play.done), what, span, name)
 
 
-EXTRA_CHECKS: tuple[Check, ...] = (check_optimal, check_rewards, check_uneven, check_luck)
+EXTRA_CHECKS: tuple[Check, ...] = (
+    check_optimal,
+    check_rewards,
+    check_misleading,
+    check_uneven,
+    check_luck,
+)

@@ -27,6 +27,7 @@ def check_problem(
     examples = 0
     if options.examples and not found.finished:
         examples = _sample(found)
+    _check_idle(found)
     lints = _lints(found) if options.lints and not found.finished else ()
     return Report(
         problem=problem,
@@ -56,6 +57,24 @@ def _check_standings(found: Exploration) -> None:
     for failure in found.standings.failures():
         if failure.expert in found.experts and failure.expert not in broken:
             found.collector.add(failure)
+
+
+def _check_idle(found: Exploration) -> None:
+    """Parts of the spec that never matter; told only where nothing else is wrong.
+
+    What matters on larger graphs only is not idle, so random plays have the last word.
+    """
+    if found.collector.kept or found.options.only not in (None, "idle"):
+        return
+    from gnarl_runtime.checks.idle import IdleParts, wander
+
+    parts = IdleParts(found.problem)
+    for space in sorted(found.spaces, key=lambda space: -space.board.nodes):
+        parts.add(space)
+    if parts.waiting and found.options.examples:
+        parts.add(wander(found.problem, found.options.seed))
+    for failure in parts.failures():
+        found.collector.add(failure)
 
 
 def _sample(found: Exploration) -> int:

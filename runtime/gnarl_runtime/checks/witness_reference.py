@@ -61,6 +61,34 @@ def pays_badly(game: Interpreter, instance: Instance, picks: Sequence[int]) -> b
     )
 
 
+def misleads(
+    game: Interpreter, instance: Instance, picks: Sequence[int], expert: str | None
+) -> bool:
+    """Whether a play ends wrong and some `step` reward pays it more than a play of the expert."""
+    played = play_picks(game, instance, picks)
+    if played is None or played.end.ended is None or is_good(game, played.end):
+        return False
+    right = [own for end, own in expert_ends(game, instance, expert) if is_good(game, end)]
+    for reward in step_rewards(game.problem):
+        paying_game = Interpreter(game.problem, reward=reward.name)
+        earned = _earned(paying_game, instance, picks)
+        least = min((_earned(paying_game, instance, own) for own in right), default=earned)
+        if earned > least and not nearly_equal(earned, least):
+            return True
+    return False
+
+
+def step_rewards(problem: Problem) -> list[model.Reward]:
+    """Rewards that are paid pick by pick, so that it matters how an end was reached."""
+    return [reward for reward in problem.rewards if reward.kind == "step"]
+
+
+def _earned(game: Interpreter, instance: Instance, picks: Sequence[int]) -> float:
+    played = play_picks(game, instance, picks)
+    assert played is not None  # it was played before
+    return sum(move.reward for move in played.moves)
+
+
 def _right_ends(game: Interpreter, played: Played) -> Iterator[State]:
     reached = explore(game, played.states[0])
     return (state for state, _ in reached if state.ended is not None and is_good(game, state))

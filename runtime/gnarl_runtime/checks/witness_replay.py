@@ -13,6 +13,7 @@ from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.findings import Failure
 from gnarl_runtime.checks.witness_backend import backend_differs
 from gnarl_runtime.checks.witness_chance import earns_the_same, plays_by_chance
+from gnarl_runtime.checks.witness_idle import is_idle
 from gnarl_runtime.checks.witness_play import (
     Played,
     can_end_well,
@@ -25,7 +26,7 @@ from gnarl_runtime.checks.witness_play import (
     loses_its_way,
     play_picks,
 )
-from gnarl_runtime.checks.witness_reference import Paying, beats_expert, pays_badly
+from gnarl_runtime.checks.witness_reference import Paying, beats_expert, misleads, pays_badly
 from gnarl_runtime.checks.witness_renaming import earns_by_rank, renaming_matters, uneven
 
 
@@ -81,6 +82,10 @@ def _shows(game: Interpreter, failure: Failure, played: Played) -> bool:
             return earns_the_same(game, failure.instance)
         case "reward-uneven":
             return bool(failure.picks) and earns_by_rank(game, played.states[-2], failure.picks[-1])
+        case "reward-misleads":
+            return misleads(game, failure.instance, failure.picks, expert)
+        case "idle":
+            return is_idle(game, failure.span, played)
         case "relabelling":
             return renaming_matters(game.problem, failure)
         case "reference":

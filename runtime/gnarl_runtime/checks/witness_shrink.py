@@ -23,7 +23,7 @@ from gnarl_runtime.checks.witness_replay import holds
 SECONDS = 10.0
 _TRIED = 250  # states in which a new play is looked for after an instance got smaller
 # About many instances at once: a smaller one says less.
-_COLLECTIVE = ("expert-aimless", "reward-flat")
+_COLLECTIVE = ("expert-aimless", "reward-flat", "idle")
 _BY_EXPERT = ("expert-fails", "expert-late")
 
 Test = Callable[[Failure], bool]

@@ -224,6 +224,10 @@ def _expected(broken: Property, expert: str | None) -> str:
             return "some plays of an instance earn more than others, or there is nothing to learn"
         case "reward-uneven":
             return "what a pick earns is the same whichever of equally good nodes `any` takes"
+        case "reward-misleads":
+            return f"no play that ends wrong earns more than a play of {name}, which ends right"
+        case "idle":
+            return "every update, and every part of `correct`, makes a difference somewhere"
         case "relabelling":
             return "renaming the nodes renames what happens and changes nothing else"
         case "reference":
