@@ -110,10 +110,10 @@ def test_a_derived_feature_that_is_the_same_everywhere() -> None:
     assert line_at(problem, lint).strip().startswith("all")
 
 
-def test_an_update_that_changes_nothing() -> None:
+def test_an_update_under_a_condition_that_changes_nothing() -> None:
     problem = spec(
         features="  mark  state  node  mask  = false",
-        update="    mark[v] := mark[v] and done[v]",
+        update="    if w[v] > 0.5\n      mark[v] := mark[v] and done[v]",
     )
     found = {lint.name: lint for lint in lints(problem)}
     assert found.keys() == {"idle-update", "constant-feature", "unread-feature"}

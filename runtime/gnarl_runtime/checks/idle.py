@@ -1,6 +1,7 @@
 """Explored spaces go in, parts of a spec without which everything would be the same come out.
 
-A part is an assignment in an update, or one operand of an `and` or `or` at the top of `correct`.
+A part is an assignment that every pick makes, or one operand of an `and` or `or` at the top of
+`correct`. (Assignments under an `if` may be there for rare cases; lints look at those.)
 Each is left out in turn and the same states are played on: what then never makes a difference is
 a slip of the pen, or a line that its author believes to matter and that does not.
 """
@@ -50,7 +51,7 @@ class Part:
 
 
 def parts_of(problem: Problem) -> Iterator[Part]:
-    """Every assignment of every update, and the operands of `correct`."""
+    """Every assignment that does not hang on a condition, and the operands of `correct`."""
     for number, phase in enumerate(problem.phases):
         for span, update in shortened(phase.update):
             phases = list(problem.phases)
@@ -73,10 +74,9 @@ def shortened(
         before, after = statements[:number], statements[number + 1 :]
         if isinstance(statement, model.Assign | model.SetEdge):
             yield statement.span, (*before, *after)
-            continue
-        for name in ("then", "otherwise", "body"):
-            for span, body in shortened(getattr(statement, name, ())):
-                yield span, (*before, statement.model_copy(update={name: body}), *after)
+        if isinstance(statement, model.ForEach) and statement.where is None:
+            for span, body in shortened(statement.body):
+                yield span, (*before, statement.model_copy(update={"body": body}), *after)
 
 
 class IdleParts:

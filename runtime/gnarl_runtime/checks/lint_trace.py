@@ -107,21 +107,22 @@ class _Walk:
 
 
 def update_spans(problem: Problem) -> Iterator[Span]:
-    """Every line of an update that writes."""
+    """Every line of an update that writes under a condition; others must not be idle at all."""
     for phase in problem.phases:
-        yield from _writes(phase.update)
+        yield from _writes(phase.update, False)
 
 
-def _writes(body: tuple[model.Statement, ...]) -> Iterator[Span]:
+def _writes(body: tuple[model.Statement, ...], conditional: bool) -> Iterator[Span]:
     for statement in body:
         match statement:
             case model.Assign() | model.SetEdge():
-                yield statement.span
+                if conditional:
+                    yield statement.span
             case model.When():
-                yield from _writes(statement.then)
-                yield from _writes(statement.otherwise)
+                yield from _writes(statement.then, True)
+                yield from _writes(statement.otherwise, True)
             case model.ForEach():
-                yield from _writes(statement.body)
+                yield from _writes(statement.body, conditional or statement.where is not None)
             case model.Bind():
                 pass
             case _:
