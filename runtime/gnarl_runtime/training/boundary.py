@@ -34,6 +34,7 @@ from gnarl_runtime.training.boundary_flow import (
 )
 from gnarl_runtime.training.boundary_play import Picks, pad, play_picks, roll_expert
 from gnarl_runtime.training.boundary_search import Found, Search
+from gnarl_runtime.training.scaling import SAME, Scale, rescaled
 
 __all__ = [
     "Boundary",
@@ -102,6 +103,7 @@ def boundary_states(
     count: int,
     margin: tuple[float, float],
     seed: int,
+    scale: Scale = SAME,
     nodes: int | tuple[int, int] | None = None,
     instances: str | None = None,
     oracles: Sequence[str] = (),
@@ -129,6 +131,7 @@ def boundary_states(
         oracles=compiled.oracles,
         artifact=compiled.artifact,
     )
+    drawn = rescaled(problem, drawn, scale, own_seed, compiled.oracles)
     rolled = roll_expert(compiled, drawn, own_seed)
     search = Search(flow, chosen, lines, compiled, rolled, margin, own_seed, decisive)
     found = _search(search, count, progress)

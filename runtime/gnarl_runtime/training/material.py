@@ -16,6 +16,7 @@ from gnarl_runtime.rewards import cheapest_reward
 from gnarl_runtime.training.boundary import Boundary, boundary_states, play_picks
 from gnarl_runtime.training.environment_arrays import copy_episodes
 from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.training.scaling import rescaled
 
 Progress = Callable[[int, int], None]
 Index = NDArray[np.int64]
@@ -75,16 +76,18 @@ def draw_material(
     expert = recipe.bc.expert or problem.experts[0].name
     compiled = compile_for(problem, _reward(problem, recipe), (expert,))
     data = recipe.data
-    pool = pool or draw_pool(
-        problem,
-        count=data.pool,
-        nodes=data.nodes,
-        seed=seed,
-        instances=data.instances,
-        oracles=compiled.oracles,
-        artifact=compiled.artifact,
-        progress=progress,
-    )
+    if pool is None:
+        pool = draw_pool(
+            problem,
+            count=data.pool,
+            nodes=data.nodes,
+            seed=seed,
+            instances=data.instances,
+            oracles=compiled.oracles,
+            artifact=compiled.artifact,
+            progress=progress,
+        )
+        pool = rescaled(problem, pool, data.scale, seed, compiled.oracles)
     if not (data.boundary or data.boundary_starts):
         return Material(compiled, pool)
     boundary = boundary_states(
@@ -92,6 +95,7 @@ def draw_material(
         expert=expert,
         count=data.boundary_pool,
         margin=data.boundary_margin,
+        scale=data.scale,
         seed=seed,
         nodes=data.nodes,
         instances=data.instances,

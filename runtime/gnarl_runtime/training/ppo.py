@@ -26,6 +26,7 @@ from gnarl_runtime.training.episode_tally import EpisodeTally
 from gnarl_runtime.training.ppo_loss import PpoLoss, ppo_loss
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.rollout_buffer import RolloutBuffer
+from gnarl_runtime.training.scaling import rescaled
 from gnarl_runtime.training.trainer import Arrays, Metrics, prefixed, under
 from gnarl_runtime.training.weight_arrays import (
     module_arrays,
@@ -188,7 +189,7 @@ def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
 def _draw_instances(compiled: Compiled, recipe: Recipe, seed: int) -> Pool:
     """What the recipe says is played on."""
     data = recipe.data
-    return draw_pool(
+    pool = draw_pool(
         compiled.problem,
         count=data.pool,
         nodes=data.nodes,
@@ -197,6 +198,7 @@ def _draw_instances(compiled: Compiled, recipe: Recipe, seed: int) -> Pool:
         oracles=compiled.oracles,
         artifact=compiled.artifact,
     )
+    return rescaled(compiled.problem, pool, data.scale, seed, compiled.oracles)
 
 
 def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:

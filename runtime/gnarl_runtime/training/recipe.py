@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnarl_runtime.policy_config import PolicyConfig
 
@@ -21,6 +21,8 @@ class Data(Section):
     instances: str | None = None  # a set of the spec; None is its first
     nodes: int | tuple[int, int] | None = None  # instead of the split's own sizes
     pool: Annotated[int, Field(ge=1)] = 10_000  # instances drawn
+    # Scalar inputs of each instance are multiplied by a factor, log-uniform in this range.
+    scale: tuple[Annotated[float, Field(gt=0)], Annotated[float, Field(gt=0)]] = (1.0, 1.0)
     boundary: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of episodes on moved instances
     boundary_pool: Annotated[int, Field(ge=1)] = 2_000
     boundary_margin: tuple[float, float] = (1e-3, 1e-1)  # log-uniform
@@ -28,6 +30,12 @@ class Data(Section):
     # in a whole episode one state is close to it, and most of the others are like any other.
     boundary_starts: Annotated[float, Field(ge=0, le=1)] = 0.0
     boundary_steps: Annotated[int, Field(ge=1)] = 4
+
+    @model_validator(mode="after")
+    def _scale_is_a_range(self) -> Data:
+        if self.scale[0] > self.scale[1]:
+            raise ValueError(f"expected scale = [low, high], found {list(self.scale)}")
+        return self
 
 
 class Imitation(Section):

@@ -1,0 +1,44 @@
+"""A pool in, the same graphs with all their numbers larger or smaller out.
+
+Larger graphs, and other distributions of weights, show a policy numbers that training did not:
+distances add up along longer paths, and nearest neighbours are closer. Labels stay right, because
+the spec's own expert is asked on the new instance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gnarl_compiler.instance import Instance
+from gnarl_compiler.streams import stream
+from gnarl_dsl.model import Problem
+from gnarl_runtime.pools import Pool, pool_of
+
+Scale = tuple[float, float]
+SAME: Scale = (1.0, 1.0)
+
+
+def rescaled(
+    problem: Problem, pool: Pool, scale: Scale, seed: int, oracles: Sequence[str] = ()
+) -> Pool:
+    """All scalar inputs of each instance times one factor, log-uniform in `scale`."""
+    if scale == SAME:
+        return pool
+    low, high = map(math.log, scale)
+    factors = np.exp(stream(seed, "scale").uniform(low, high, len(pool)))
+    drawn = zip(pool.instances(), factors, strict=True)
+    return pool_of(problem, [times(problem, i, float(f)) for i, f in drawn], oracles)
+
+
+def times(problem: Problem, instance: Instance, factor: float) -> Instance:
+    """An instance with its numbers multiplied; its labels are to be solved anew."""
+    scalars = {f.name for f in problem.features if f.stage == "input" and f.type == "scalar"}
+    inputs = {
+        name: np.asarray(values, np.float64) * factor if name in scalars else values
+        for name, values in instance.inputs.items()
+    }
+    return replace(instance, inputs=inputs, oracles={})
