@@ -22,8 +22,9 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
 
 from benchmarks.machine import ROOT
 from benchmarks.paper_report import write_table
-from benchmarks.paper_rows import TABLES, Row, Table
+from benchmarks.paper_rows import Row, Table
 from benchmarks.paper_runs import Budget, Stopped, run_row
+from benchmarks.paper_tables import TABLES
 
 
 def main(arguments: list[str] | None = None) -> int:

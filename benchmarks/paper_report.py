@@ -10,8 +10,12 @@ from statistics import mean, stdev
 from typing import Any
 
 from benchmarks.machine import provenance
+from benchmarks.paper_figures import draw_figure
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Outcome, outcomes_of
+from gnarl_runtime.evaluation.summary import wilson
+
+_DIGITS = {"ratio": 4, "reward": 3}  # one for all others
 
 
 def write_table(table: Table, runs: Path, output: Path) -> str:
@@ -23,6 +27,8 @@ def write_table(table: Table, runs: Path, output: Path) -> str:
         (output / f"paper_{table.name}.md").write_text(text, "utf-8")
         record = json.dumps(document(table, found), indent=1) + "\n"
         (output / f"paper_{table.name}.json").write_text(record, "utf-8")
+        if table.figure:
+            draw_figure(table, found, runs, output / f"paper_{table.name}.svg")
     return text
 
 
@@ -40,11 +46,14 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
             own = [outcome for outcome in found[row.name] if outcome.trial == trial]
             if own:
                 yield f"| {' | '.join(cells(row, trial, own))} |"
+    if table.figure:
+        yield from ("", f"![{table.title}](paper_{table.name}.svg)")
     missing = [row.label for row in table.rows if not found[row.name]]
     if missing:
         yield from ("", f"Not run yet: {'; '.join(missing)}.")
     made = sorted({o.commit[:12] for outcomes in found.values() for o in outcomes})
-    yield from ("", f"Trained at {', '.join(made) or 'no'} commit(s); ± is over seeds.")
+    trained = f"Trained at {', '.join(made) or 'no'} commit(s)"
+    yield from ("", f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together.")
 
 
 def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
@@ -59,8 +68,8 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
     return [
         row.label,
         f"{graphs} of {trial.nodes} nodes{special}",
-        row.paper.get(trial.nodes, "–") if not trial.label else "–",
-        f"{shown(row, mean(values))}{spread(row, values)}{best_text(own)}",
+        published(row, trial),
+        f"{shown(row, mean(values))}{spread(row, values)}{interval(row, own)}{best_text(own)}",
         each,
         f"{steps:.0f}",
         f"{seconds:.3f}",
@@ -68,20 +77,37 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
     ]
 
 
+def published(row: Row, trial: Trial) -> str:
+    """The paper's figure for a trial; none for those that it does not have."""
+    return trial.paper or (row.paper.get(trial.nodes, "–") if not trial.label else "–")
+
+
 def figure(row: Row, result: dict[str, Any]) -> float:
     """The number that a row is judged by; success in per cent."""
     if row.figure == "success":
         return 100 * float(result["success"])
+    if row.figure == "unique":
+        return float(result["sampling"]["unique"])
     value = result["metrics"].get(row.figure, result.get(row.figure))
     return math.nan if value is None else float(value)
 
 
 def shown(row: Row, value: float) -> str:
-    return f"{value:.4f}" if row.figure == "ratio" else f"{value:.1f}"
+    return f"{value:.{_DIGITS.get(row.figure, 1)}f}"
 
 
 def spread(row: Row, values: Sequence[float]) -> str:
     return f" ± {shown(row, stdev(values))}" if len(values) > 1 else ""
+
+
+def interval(row: Row, own: Sequence[Outcome]) -> str:
+    """The 95 % interval of a share of graphs, those of all seeds together."""
+    if row.figure != "success":
+        return ""
+    graphs = sum(outcome.result["graphs"] for outcome in own)
+    solved = sum(outcome.result["success"] * outcome.result["graphs"] for outcome in own)
+    low, high = wilson(solved, graphs)
+    return f" [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def best_text(own: Sequence[Outcome]) -> str:

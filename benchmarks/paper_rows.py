@@ -6,8 +6,10 @@ Table of training times.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -19,10 +21,12 @@ class Trial:
     options: tuple[str, ...] = ()  # further arguments of gnarl-eval
     label: str = ""  # what is special about them
     one_seed: bool = False  # beyond the paper: the first seed only
+    paper: str = ""  # its figure, if it is not the one of the row for so many nodes
 
     @property
     def name(self) -> str:
-        return f"{self.label or 'test'}-{self.nodes}".replace(" ", "_")
+        plain = re.sub(r"[^\w.]+", "_", self.label).strip("_")
+        return f"{plain or 'test'}-{self.nodes}"
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Table:
     title: str
     note: str
     rows: tuple[Row, ...]
+    figure: Literal["", "temperatures", "curves"] = ""  # drawn beside the table
 
 
 def trials(*sizes: tuple[int, int], options: tuple[str, ...] = ()) -> tuple[Trial, ...]:
@@ -185,5 +190,3 @@ TSP = Table(
         ),
     ),
 )  # fmt: skip
-
-TABLES = {table.name: table for table in (CLRS, BOUNDARY, MVC, TSP)}

@@ -16,7 +16,8 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.machine import ROOT
-from benchmarks.paper_rows import TABLES, Row, Table
+from benchmarks.paper_rows import Row, Table
+from benchmarks.paper_tables import TABLES
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 SHOWN = {"clrs": (64,), "mvc": (16, 64), "tsp": (20, 40)}  # nodes, by table

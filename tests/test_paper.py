@@ -10,8 +10,9 @@ import pytest
 
 from benchmarks.paper import main
 from benchmarks.paper_report import write_table
-from benchmarks.paper_rows import TABLES, Row, Table, Trial
+from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Budget, run_row
+from benchmarks.paper_tables import TABLES
 
 TRIAL = Trial(8, 6)
 ROW = Row("tiny", "Tiny BFS", "bfs", "bfs", "success", (TRIAL,), 2, paper={8: "100.0 ± 0.0"})
@@ -54,3 +55,17 @@ def test_rows_have_names_of_their_own(table: Table) -> None:
     for row in table.rows:
         trials = [trial.name for trial in row.trials]
         assert len(set(trials)) == len(trials)
+
+
+def test_a_table_of_temperatures_has_a_figure_that_is_the_same_every_time(tmp_path: Path) -> None:
+    drawn = Trial(8, 1, ("--temperature", "1", "--samples", "5"), "temperature 1", paper="4")
+    row = replace(TABLE.rows[0], figure="unique", trials=(drawn,))
+    table = replace(TABLE, rows=(row,), figure="temperatures")
+    run_row(row, Budget(seeds=1), tmp_path / "runs")
+    pictures = []
+    for name in ("once", "again"):
+        text = write_table(table, tmp_path / "runs", tmp_path / name)
+        pictures.append((tmp_path / name / "paper_tiny.svg").read_bytes())
+    assert "| 1 of 8 nodes (temperature 1) | 4 |" in text
+    assert "(paper_tiny.svg)" in text
+    assert pictures[0] == pictures[1]
