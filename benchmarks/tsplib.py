@@ -1,0 +1,122 @@
+"""A trained policy on a folder of TSPLIB files: per cent above the known optima, time and memory.
+
+    python benchmarks/tsplib.py FOLDER                           the weights that come with GNARL
+    python benchmarks/tsplib.py FOLDER --run runs/tsp --most-nodes 300
+
+The folder holds .tsp files and optima.json, which maps their names to the lengths of optimal tours
+under TSPLIB's rounded distances. Each file is solved by a `gnarl-solve` of its own. The table and
+its JSON go to docs/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.machine import ROOT, load_average, pin_to_one_core, provenance
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Solve, print the table, write both files."""
+    options = parse_options(arguments)
+    pin_to_one_core()
+    files = instances_of(options.folder, options.most_nodes)
+    if not files:
+        print(f"{options.folder}: expected .tsp files and optima.json, found none", file=sys.stderr)
+        return 1
+    policy = [str(options.run)] if options.run else ["--pretrained", "tsp"]
+    before, rows = load_average(), []
+    for number, (file, optimum) in enumerate(files, 1):
+        print(f"[{number}/{len(files)}] {file.name}", file=sys.stderr, flush=True)
+        rows.append(solved(file, optimum, policy))
+    load = [before, load_average()]
+    record = {"rows": rows, "policy": policy, "provenance": {**provenance(), "load": load}}
+    text = "\n".join(lines_of(record)) + "\n"
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "tsplib.md").write_text(text, "utf-8")
+    (options.output / "tsplib.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+    print(text)
+    return 0
+
+
+def parse_options(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--run", type=Path, metavar="RUN", help="a run folder or checkpoint")
+    parser.add_argument("--most-nodes", type=int, default=2000, help="leave larger ones out")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "results", metavar="DIR")
+    return parser.parse_args(arguments)
+
+
+def instances_of(folder: Path, most_nodes: int) -> list[tuple[Path, float]]:
+    """The files whose optimum is known, the small ones first."""
+    known = folder / "optima.json"
+    optima = json.loads(known.read_text("utf-8")) if known.is_file() else {}
+    files = [(nodes_of(file), file) for file in folder.glob("*.tsp") if file.stem in optima]
+    return [(file, optima[file.stem]) for nodes, file in sorted(files) if nodes <= most_nodes]
+
+
+def nodes_of(file: Path) -> int:
+    lines = file.read_text("utf-8").splitlines()
+    return int(next(line.split(":")[1] for line in lines if line.startswith("DIMENSION")))
+
+
+def solved(file: Path, optimum: float, policy: list[str]) -> dict[str, Any]:
+    """The tour of one file; lengths as TSPLIB rounds them, sizes as in training."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "solution.json"
+        command = [str(Path(sys.executable).with_name("gnarl-solve")), *policy]
+        command += ["--data", str(file), "--rescale", "--rounded", "--out", str(out)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        (solution,) = json.loads(out.read_text("utf-8"))["solutions"]
+    length = -solution["objective"]
+    return {
+        "instance": file.stem,
+        "nodes": solution["nodes"],
+        "optimum": optimum,
+        "length": length,
+        "excess": 100 * (length / optimum - 1),
+        "seconds": solution["seconds"],
+        # Of all processes so far; they come by size, so the last one had the most.
+        "peak_megabytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10,
+    }
+
+
+def lines_of(record: dict[str, Any]) -> Iterator[str]:
+    source, rows = record["provenance"], record["rows"]
+    policy = " ".join(record["policy"])
+    yield "# TSPLIB, per cent above the known optimum"
+    yield ""
+    yield "    python benchmarks/tsplib.py FOLDER"
+    yield ""
+    yield (
+        f"Best picks of `{policy}`, one core ({source['cpu']}, load {source['load'][0][0]}), at "
+        f"{source['commit'][:12]}. Memory is that of the largest process so far."
+    )
+    yield ""
+    yield "| instance | nodes | optimum | tour | above, % | s | MB |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    for row in rows:
+        yield (
+            f"| {row['instance']} | {row['nodes']} | {row['optimum']:,} | {row['length']:,.0f} | "
+            f"{row['excess']:.1f} | {row['seconds']:.1f} | {row['peak_megabytes']:.0f} |"
+        )
+    yield f"| mean | | | | {mean(row['excess'] for row in rows):.1f} | | |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
