@@ -175,6 +175,8 @@ MVC = Table(
 _TSP = trials((20, 300), (40, 300), (60, 100), (80, 100), (100, 100), (200, 30))
 _TSP_BC = {40: "2.2", 60: "3.6", 80: "3.9", 100: "4.4", 200: "6.4", 1000: "11.8"}
 _TSP_PPO = {40: "3.0", 60: "4.9", 80: "7.1", 100: "8.6", 200: "16.7", 1000: "45.2"}
+_TSP_WEAK = {40: "16.3", 60: "18.6", 80: "19.3", 100: "20.3", 200: "22.7", 1000: "26.7"}
+_TSP_WEAK_PPO = {40: "5.3", 60: "9.3", 80: "12.0", 100: "14.0", 200: "24.7", 1000: "63.7"}
 _TSP_INSERTION = {40: "5.3", 60: "8.3", 80: "9.8", 100: "11.3", 200: "15.4", 1000: "20.7"}
 
 TSP = Table(
@@ -187,6 +189,11 @@ TSP = Table(
         Row(
             "tsp_insertion", "PPO with insertion", "tsp_insertion", "tsp_insertion_ppo",
             "excess", _TSP, 1, paper=_TSP_INSERTION,
+        ),
+        Row("tsp_weak", "weak expert", "tsp", "tsp_weak", "excess", _TSP, 1, paper=_TSP_WEAK),
+        Row(
+            "tsp_weak_ppo", "weak expert, then PPO", "tsp", "tsp_weak_ppo",
+            "excess", _TSP, 1, paper=_TSP_WEAK_PPO,
         ),
     ),
 )  # fmt: skip
