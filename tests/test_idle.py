@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from conftest import SHIPPED, shipped
 
+from gnarl_dsl import model
 from gnarl_dsl.loading import loads
 from gnarl_dsl.model import Problem
+from gnarl_dsl.specs import find_spec
 from gnarl_runtime.checks import witness, witness_files
 from gnarl_runtime.checks.findings import Failure
 from gnarl_runtime.checks.idle import parts_of
@@ -133,3 +135,12 @@ def test_a_reward_that_pays_for_dawdling_misleads(tmp_path: Path) -> None:
 
 def test_a_reward_for_every_pick_misleads_nobody_where_all_plays_are_equally_long() -> None:
     assert check_problem(changed("bfs", "step      -1", "step      1"), QUICK).passed
+
+
+def test_correct_may_say_that_it_implies_valid() -> None:
+    path = find_spec("topological_sort")
+    assert path is not None
+    problem = loads(path.read_text("utf-8"))
+    assert isinstance(problem.correct, model.Logic)
+    assert any(isinstance(operand, model.ClauseRef) for operand in problem.correct.args)
+    assert check_problem(problem, QUICK).passed

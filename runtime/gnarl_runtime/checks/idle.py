@@ -61,6 +61,8 @@ def parts_of(problem: Problem) -> Iterator[Part]:
     whole = problem.correct
     if isinstance(whole, model.Logic):
         for number, operand in enumerate(whole.args):
+            if isinstance(operand, model.ClauseRef):
+                continue  # `correct valid and …` says that the one implies the other
             left = whole.args[:number] + whole.args[number + 1 :]
             rest = left[0] if len(left) == 1 else whole.model_copy(update={"args": left})
             yield Part(operand.span, problem.model_copy(update={"correct": rest}), None)
