@@ -46,6 +46,7 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
             own = [outcome for outcome in found[row.name] if outcome.trial == trial]
             if own:
                 yield f"| {' | '.join(cells(row, trial, own))} |"
+                yield from (f"| {' | '.join(line)} |" for line in baseline_cells(row, trial, own))
     if table.figure:
         yield from ("", f"![{table.title}](paper_{table.name}.svg)")
     missing = [row.label for row in table.rows if not found[row.name]]
@@ -75,6 +76,15 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
         f"{seconds:.3f}",
         took,
     ]
+
+
+def baseline_cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> Iterator[list[str]]:
+    """A line for each other player on the graphs of the first seed."""
+    for name, result in own[0].baselines.items():
+        steps, seconds = f"{result['steps']:.0f}", f"{result['seconds_per_graph']:.3f}"
+        value = shown(row, figure(row, result))
+        graphs = f"{result['graphs']} of {trial.nodes} nodes"
+        yield [f"*{name}, for comparison*", graphs, "–", value, "–", steps, seconds, "–"]
 
 
 def published(row: Row, trial: Trial) -> str:

@@ -97,6 +97,7 @@ class Outcome:
     result: dict[str, Any]  # a row of gnarl-eval's JSON
     cpu_seconds: float  # of training
     commit: str
+    baselines: dict[str, dict[str, Any]]  # other players on the same graphs
 
 
 def outcomes_of(row: Row, runs: Path) -> list[Outcome]:
@@ -118,4 +119,5 @@ def read_outcome(row: Row, seed: int, trial: Trial, runs: Path) -> Outcome | Non
     last = (folder / "metrics.jsonl").read_text("utf-8").splitlines()[-1]
     spent = json.loads(last).get("cpu_seconds", float("nan"))
     made = json.loads(done.read_text("utf-8"))["commit"]
-    return Outcome(seed, trial, document["results"][0], spent, made)
+    beside = {name: rows[0] for name, rows in document["baselines"].items()}
+    return Outcome(seed, trial, document["results"][0], spent, made, beside)

@@ -69,3 +69,10 @@ def test_a_table_of_temperatures_has_a_figure_that_is_the_same_every_time(tmp_pa
     assert "| 1 of 8 nodes (temperature 1) | 4 |" in text
     assert "(paper_tiny.svg)" in text
     assert pictures[0] == pictures[1]
+
+
+def test_other_players_on_the_same_graphs_stand_below(tmp_path: Path) -> None:
+    row = replace(TABLE.rows[0], trials=(Trial(8, 2, ("--against", "random")),))
+    run_row(row, Budget(seeds=1), tmp_path / "runs")
+    text = write_table(replace(TABLE, rows=(row,)), tmp_path / "runs", tmp_path)
+    assert "| *random, for comparison* | 2 of 8 nodes | – |" in text
