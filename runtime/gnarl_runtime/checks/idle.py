@@ -108,9 +108,10 @@ class IdleParts:
         return f"the update `{text}` changes nothing"
 
 
-def _size(seen: tuple[Instance, tuple[int, ...]]) -> tuple[int, int, int]:
-    instance, picks = seen
-    return instance.graph.n, instance.graph.m, len(picks)
+def _size(seen: tuple[Instance, tuple[int, ...]]) -> tuple[bool, int, int, int]:
+    """Small instances first; but one of a single node shows nothing."""
+    graph, picks = seen[0].graph, seen[1]
+    return graph.n == 1, graph.n, graph.m, len(picks)
 
 
 def matters(part: Part, space: Space) -> bool:
