@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -54,7 +54,10 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
         yield from ("", f"Not run yet: {'; '.join(missing)}.")
     made = sorted({o.commit[:12] for outcomes in found.values() for o in outcomes})
     trained = f"Trained at {', '.join(made) or 'no'} commit(s)"
-    yield from ("", f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together.")
+    yield from (
+        "",
+        f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together, ( ) published.",
+    )
 
 
 def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
@@ -72,8 +75,8 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
         published(row, trial),
         f"{shown(row, mean(values))}{spread(row, values)}{interval(row, own)}{best_text(own)}",
         each,
-        f"{steps:.0f}",
-        f"{seconds:.3f}",
+        f"{steps:.0f}{beside(row.paper_steps, trial)}",
+        f"{seconds:.3f}{beside(row.paper_seconds, trial)}",
         took,
     ]
 
@@ -90,6 +93,11 @@ def baseline_cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> Iterator[l
 def published(row: Row, trial: Trial) -> str:
     """The paper's figure for a trial; none for those that it does not have."""
     return trial.paper or (row.paper.get(trial.nodes, "–") if not trial.label else "–")
+
+
+def beside(figures: Mapping[int, str], trial: Trial) -> str:
+    """The paper's number of steps or seconds, in brackets after ours."""
+    return f" ({figures[trial.nodes]})" if trial.nodes in figures and not trial.label else ""
 
 
 def figure(row: Row, result: dict[str, Any]) -> float:
