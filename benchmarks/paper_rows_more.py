@@ -27,6 +27,11 @@ def _elsewhere(name: str, *further: Trial) -> Row:
     return replace(row, trials=(*kinds, *further), seeds=1, paper={})
 
 
+def _fewer(row: Row) -> Row:
+    """Episodes of MST-Prim that fail take thousands of steps."""
+    return replace(row, trials=tuple(replace(trial, graphs=100) for trial in row.trials))
+
+
 def _weights(name: str) -> Trial:
     return _variant(name, "uniform", "weights U(0, 1)")
 
@@ -56,7 +61,9 @@ FAMILIES = Table(
             recipe="bellman_ford_scaled",
             trials=(Trial(64, 300), *_BELLMAN_FORD.trials),
         ),
-        _elsewhere("mst_prim", _weights("mst_prim"), _variant("mst_prim", "settled", "settled")),
+        _fewer(
+            _elsewhere("mst_prim", _weights("mst_prim"), _variant("mst_prim", "settled", "settled"))
+        ),
     ),
 )
 
