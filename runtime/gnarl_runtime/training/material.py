@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from gnarl_dsl.model import Problem
 from gnarl_runtime.engine import Compiled, Engine, compile_for
 from gnarl_runtime.pool_sampler import uniform_below
-from gnarl_runtime.pools import Pool, draw_pool, pool_of
+from gnarl_runtime.pools import Pool, pool_of
 from gnarl_runtime.rewards import cheapest_reward
 from gnarl_runtime.training.boundary import Boundary, boundary_states, play_picks
 from gnarl_runtime.training.environment_arrays import copy_episodes
 from gnarl_runtime.training.recipe import Recipe
-from gnarl_runtime.training.scaling import rescaled
+from gnarl_runtime.training.scaling import training_pool
 
 Progress = Callable[[int, int], None]
 Index = NDArray[np.int64]
@@ -76,18 +76,7 @@ def draw_material(
     expert = recipe.bc.expert or problem.experts[0].name
     compiled = compile_for(problem, _reward(problem, recipe), (expert,))
     data = recipe.data
-    if pool is None:
-        pool = draw_pool(
-            problem,
-            count=data.pool,
-            nodes=data.nodes,
-            seed=seed,
-            instances=data.instances,
-            oracles=compiled.oracles,
-            artifact=compiled.artifact,
-            progress=progress,
-        )
-        pool = rescaled(problem, pool, data.scale, seed, compiled.oracles)
+    pool = pool or training_pool(compiled, data, seed, progress)
     if not (data.boundary or data.boundary_starts):
         return Material(compiled, pool)
     boundary = boundary_states(

@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from gnarl_compiler.streams import stream
 from gnarl_dsl.model import Problem
 from gnarl_runtime.batch import TERMINATED, TRUNCATED
-from gnarl_runtime.engine import Compiled, Engine, compile_for
+from gnarl_runtime.engine import Engine, compile_for
 from gnarl_runtime.pack import pack
 from gnarl_runtime.policy import Output, Policy, log_chances, sample
-from gnarl_runtime.pools import Pool, draw_pool
+from gnarl_runtime.pools import Pool
 from gnarl_runtime.training.advantages import Advantages
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
 from gnarl_runtime.training.episode_tally import EpisodeTally
 from gnarl_runtime.training.ppo_loss import PpoLoss, ppo_loss
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.rollout_buffer import RolloutBuffer
-from gnarl_runtime.training.scaling import rescaled
+from gnarl_runtime.training.scaling import training_pool
 from gnarl_runtime.training.trainer import Arrays, Metrics, prefixed, under
 from gnarl_runtime.training.weight_arrays import (
     module_arrays,
@@ -51,7 +51,7 @@ class PpoTrainer:
         self.recipe, self.seed = recipe.ppo, seed
         self.updates, self.done = recipe.ppo.updates, 0
         compiled = compile_for(problem, recipe.ppo.reward)
-        pool = pool or _draw_instances(compiled, recipe, seed)
+        pool = pool or training_pool(compiled, recipe.data, seed)
         self.engine = Engine(compiled, pool, recipe.ppo.graphs, seed)
         self.engine.reset()
         self.policy = policy or fresh_policy(problem, recipe, seed)
@@ -184,21 +184,6 @@ def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(stream(seed, "weights").integers(2**63)))
         return Policy(problem, recipe.policy)
-
-
-def _draw_instances(compiled: Compiled, recipe: Recipe, seed: int) -> Pool:
-    """What the recipe says is played on."""
-    data = recipe.data
-    pool = draw_pool(
-        compiled.problem,
-        count=data.pool,
-        nodes=data.nodes,
-        seed=seed,
-        instances=data.instances,
-        oracles=compiled.oracles,
-        artifact=compiled.artifact,
-    )
-    return rescaled(compiled.problem, pool, data.scale, seed, compiled.oracles)
 
 
 def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:

@@ -1,4 +1,4 @@
-"""A pool in, the same graphs with all their numbers larger or smaller out.
+"""A recipe's data in, instances to learn from out, with their numbers larger or smaller if asked.
 
 Larger graphs, and other distributions of weights, show a policy numbers that training did not:
 distances add up along longer paths, and nearest neighbours are closer. Labels stay right, because
@@ -16,10 +16,29 @@ import numpy as np
 from gnarl_compiler.instance import Instance
 from gnarl_compiler.streams import stream
 from gnarl_dsl.model import Problem
-from gnarl_runtime.pools import Pool, pool_of
+from gnarl_runtime.engine import Compiled
+from gnarl_runtime.pools import Pool, Progress, draw_pool, pool_of
+from gnarl_runtime.training.recipe import Data
 
 Scale = tuple[float, float]
 SAME: Scale = (1.0, 1.0)
+
+
+def training_pool(
+    compiled: Compiled, data: Data, seed: int, progress: Progress | None = None
+) -> Pool:
+    """The instances that a recipe draws to learn from."""
+    pool = draw_pool(
+        compiled.problem,
+        count=data.pool,
+        nodes=data.nodes,
+        seed=seed,
+        instances=data.instances,
+        oracles=compiled.oracles,
+        artifact=compiled.artifact,
+        progress=progress,
+    )
+    return rescaled(compiled.problem, pool, data.scale, seed, compiled.oracles)
 
 
 def rescaled(
