@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.paper import main
+from benchmarks.paper_figures import learning_curve
 from benchmarks.paper_report import write_table
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Budget, run_row
@@ -76,3 +77,13 @@ def test_other_players_on_the_same_graphs_stand_below(tmp_path: Path) -> None:
     run_row(row, Budget(seeds=1), tmp_path / "runs")
     text = write_table(replace(TABLE, rows=(row,)), tmp_path / "runs", tmp_path)
     assert "| *random, for comparison* | 2 of 8 nodes | – |" in text
+
+
+def test_learning_curves_are_drawn_from_the_validations_of_a_run(tmp_path: Path) -> None:
+    table = replace(TABLE, figure="curves")
+    run_row(table.rows[0], Budget(seeds=1, graphs=2), tmp_path)
+    points = list(learning_curve(table.rows[0], tmp_path))
+    assert [picks for picks, _ in points] == [4, 8]  # four graphs side by side, two updates
+    assert all(0 <= success <= 100 for _, success in points)
+    write_table(table, tmp_path, tmp_path)
+    assert (tmp_path / "paper_tiny.svg").stat().st_size > 0
