@@ -52,12 +52,17 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     missing = [row.label for row in table.rows if not found[row.name]]
     if missing:
         yield from ("", f"Not run yet: {'; '.join(missing)}.")
-    made = sorted({o.commit[:12] for outcomes in found.values() for o in outcomes})
+    made = sorted({short(o.commit) for outcomes in found.values() for o in outcomes})
     trained = f"Trained at {', '.join(made) or 'no'} commit(s)"
     yield from (
         "",
         f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together, ( ) published.",
     )
+
+
+def short(commit: str) -> str:
+    """The beginning of a hash; a plus sign at its end says that files differed from it."""
+    return commit[:12] + "+" * commit.endswith("+")
 
 
 def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
