@@ -36,13 +36,14 @@ _LOOKED_AT = 20_000  # states of one space
 _LARGER, _NODES, _PLAYS = 40, 8, 4  # random instances, their nodes, plays of each
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Part:
     """A place in a spec, and the spec without it; `phase` is None for a part of `correct`."""
 
     span: Span
     without: Problem
     phase: int | None
+    looked_at: int = 0  # states; some of them are remembered as witnesses
     seen: list[tuple[Instance, tuple[int, ...]]] = field(default_factory=list)
 
     @cached_property
@@ -96,10 +97,10 @@ class IdleParts:
     def failures(self) -> Iterator[Failure]:
         """One failure for each part that had its chances."""
         for part in self.waiting:
-            if len(part.seen) >= ENOUGH:
+            if part.looked_at >= ENOUGH:
                 instance, picks = min(part.seen, key=_size)
-                what = f"{self._named(part)} in any of {len(part.seen):,} states"
-                yield Failure("idle", what, instance, picks, part.span, None, len(part.seen))
+                what = f"{self._named(part)} in any of {part.looked_at:,} states"
+                yield Failure("idle", what, instance, picks, part.span, None, part.looked_at)
 
     def _named(self, part: Part) -> str:
         text = self.problem.text_of(part.span)
@@ -117,6 +118,8 @@ def _size(seen: tuple[Instance, tuple[int, ...]]) -> tuple[bool, int, int, int]:
 def matters(part: Part, space: Space) -> bool:
     """Whether leaving the part out makes a difference; if not, its chances are remembered."""
     board = Board(part.without, space.board.solved(), part.artifact)
+    if not {c.name for c in board.columns} <= {c.name for c in space.board.columns}:
+        return True  # its kernels keep a table that these states lack: they cannot tell
     if part.phase is None:
         return _decides(part, space, board)
     chances = np.flatnonzero(
@@ -132,6 +135,7 @@ def matters(part: Part, space: Space) -> bool:
     for name in state_arrays(space.problem):
         both = space.board.field(mine, name), board.field(other.rows, name)
         differs |= (both[0] != both[1]).reshape(len(mine), -1).any(axis=1)
+    part.looked_at += len(chances)
     for state, pick in zip(source[: 2 * ENOUGH], picks, strict=False):
         _remember(part, space, int(state), (int(pick),))
     return bool(differs.any())
@@ -149,6 +153,7 @@ def _decides(part: Part, space: Space, board: Board) -> bool:
     states = states[:: 1 + len(states) // _LOOKED_AT]
     rows = translated(space, board, states)
     other = board.value("judge_correct", rows, space.instance[states])
+    part.looked_at += len(states)
     for state in states[: 2 * ENOUGH]:
         _remember(part, space, int(state), ())
     return bool((other != space.value("judge_correct", states)).any())
