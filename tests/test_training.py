@@ -46,7 +46,7 @@ from gnarl_runtime.training.recipe_files import (
     load_recipe,
     shipped_recipes,
 )
-from gnarl_runtime.training.validate import Scores
+from gnarl_runtime.training.validate import Scores, Validator, make_validator
 
 TINY = {
     "data": {"pool": 24, "nodes": 5},
@@ -219,6 +219,17 @@ def test_settled_weights_replace_lucky_ones(
     assert load_checkpoint(out / "best.safetensors").meta.updates == kept
 
 
+def test_validation_may_look_at_several_sizes() -> None:
+    several = Recipe.model_validate({"validation": {"graphs": 7, "nodes": [4, 9, 6]}})
+    validator = make_validator(gnarl.load("bfs"), several, seed=0)
+    sizes = [[instance.graph.n for instance in pool.instances()] for pool in validator.pools]
+    assert sizes == [[4, 4, 4], [9, 9], [6, 6]]
+    policy = Policy(validator.compiled.problem, several.policy)
+    parts = [Validator(validator.compiled, (pool,)).scores(policy) for pool in validator.pools]
+    steps = sum(part.steps * len(pool) for part, pool in zip(parts, validator.pools, strict=True))
+    assert validator.scores(policy).steps == pytest.approx(steps / 7)
+
+
 def test_ctrl_c_stops_and_says_how_to_go_on(tmp_path: Path) -> None:
     out = tmp_path / "run"
     process = subprocess.Popen(
@@ -358,6 +369,7 @@ def test_changes_find_their_key() -> None:
         ("lr", "expected KEY=VALUE"),
         ("loss=huber", r"bc\.loss"),
         ("aggregation=mean", "aggregation"),
+        ("validation.nodes=[]", "expected sizes and a graph for each"),
     ],
 )
 def test_wrong_changes_are_explained(change: str, what: str) -> None:

@@ -83,12 +83,26 @@ class Validation(Section):
     """How the best weights are chosen: by success, then reward, then shorter episodes."""
 
     graphs: Annotated[int, Field(ge=1)] = 100
-    nodes: int | None = None  # None: the sizes of the `valid` split
+    # None: the sizes of the `valid` split. Several: as many graphs of each, `graphs` in all.
+    nodes: int | tuple[int, ...] | None = None
     every: Annotated[int, Field(ge=1)] = 500  # updates
     stop_when_perfect: bool = True  # where every episode has the same length
     # Share of the run after which weights replace any from before it, however those did: a few
     # graphs cannot tell luck at a high learning rate from skill at a low one.
     settled: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+    @property
+    def shares(self) -> list[tuple[int | None, int]]:
+        """Sizes, and how many graphs of each."""
+        sizes = self.nodes if isinstance(self.nodes, tuple) else (self.nodes,)
+        each, rest = divmod(self.graphs, len(sizes))
+        return [(size, each + (place < rest)) for place, size in enumerate(sizes)]
+
+    @model_validator(mode="after")
+    def _every_size_has_a_graph(self) -> Validation:
+        if self.nodes == () or any(count == 0 for _, count in self.shares):
+            raise ValueError(f"expected sizes and a graph for each, found {self.graphs} in all")
+        return self
 
 
 class Recipe(Section):

@@ -37,31 +37,35 @@ class Validator:
     """Plays the same graphs every time."""
 
     compiled: Compiled
-    pool: Pool
+    pools: tuple[Pool, ...]  # one for every size
     temperature: float = 0.0
 
     def scores(self, policy: Policy) -> Scores:
         was_training = policy.training
         drawn = self.temperature or None
-        outcomes = play(policy.eval(), self.compiled, self.pool, temperature=drawn)
+        policy.eval()
+        outcomes = [play(policy, self.compiled, pool, temperature=drawn) for pool in self.pools]
         policy.train(was_training)
         return Scores(
-            success=float(np.mean(outcomes.success)),
-            reward=float(np.mean(outcomes.reward)),
-            steps=float(np.mean(outcomes.steps)),
+            success=float(np.mean(np.concatenate([o.success for o in outcomes]))),
+            reward=float(np.mean(np.concatenate([o.reward for o in outcomes]))),
+            steps=float(np.mean(np.concatenate([o.steps for o in outcomes]))),
         )
 
 
 def make_validator(problem: Problem, recipe: Recipe, seed: int) -> Validator:
     """The graphs of the `valid` split, the same for every run with that seed."""
     compiled = compile_for(problem, recipe.ppo.reward)
-    pool = draw_pool(
-        problem,
-        count=recipe.validation.graphs,
-        nodes=recipe.validation.nodes,
-        seed=seed,
-        split="valid",
-        instances=recipe.data.instances,
-        oracles=compiled.oracles,
+    pools = tuple(
+        draw_pool(
+            problem,
+            count=count,
+            nodes=nodes,
+            seed=seed,
+            split="valid",
+            instances=recipe.data.instances,
+            oracles=compiled.oracles,
+        )
+        for nodes, count in recipe.validation.shares
     )
-    return Validator(compiled, pool, recipe.temperature)
+    return Validator(compiled, pools, recipe.temperature)
