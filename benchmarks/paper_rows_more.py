@@ -39,7 +39,7 @@ def _weights(name: str) -> Trial:
 _BELLMAN_FORD = _elsewhere(
     "bellman_ford",
     _weights("bellman_ford"),
-    Trial(64, 300, ("-p", "stop=settled"), label="settled"),
+    _variant("bellman_ford", "settled", "settled"),
 )
 FAMILIES = Table(
     "families",
