@@ -22,7 +22,7 @@ def _elsewhere(name: str, *further: Trial) -> Row:
     """The weights of the first table, on graphs of other kinds."""
     (row,) = (row for row in CLRS.rows if row.name == name)
     kinds = [
-        _variant(name, "families", label, "--instances", kind) for kind, label in _KINDS.items()
+        _variant(row.spec, "families", label, "--instances", kind) for kind, label in _KINDS.items()
     ]
     return replace(row, trials=(*kinds, *further), seeds=1, paper={})
 
@@ -36,31 +36,21 @@ def _weights(name: str) -> Trial:
     return _variant(name, "uniform", "weights U(0, 1)")
 
 
-_BELLMAN_FORD = _elsewhere(
-    "bellman_ford",
-    _weights("bellman_ford"),
-    _variant("bellman_ford", "settled", "settled"),
-)
+_SETTLED = _variant("bellman_ford", "settled", "settled")
 FAMILIES = Table(
     "families",
     "CLRS algorithms on other graphs than those of training, share of 64-node graphs solved",
     "The weights of the [first table](paper_clrs.md), one seed each. Training saw Erdős–Rényi "
     "graphs of at most 16 nodes, with the weights of the CLRS-30 sampler where there are weights. "
     "`settled` ends an episode by a rule on the state alone, without a reference solution "
-    "(`-p stop=settled`, `benchmarks/families/mst_prim_settled.gnarl`), and judges what is there "
-    "then; BFS and DFS end by themselves anyway. `Bellman-Ford, scaled` is trained on weights "
-    "times 0.1 to 3 (`data.scale`), all else as before.",
+    "(`benchmarks/families/*_settled.gnarl`), and judges what is there "
+    "then; BFS and DFS end by themselves anyway. Bellman-Ford is trained on weights times 0.1 to 3 "
+    "(`data.scale`); *not scaled* is without that, all else the same.",
     (
         _elsewhere("bfs"),
         _elsewhere("dfs"),
-        _BELLMAN_FORD,
-        replace(
-            _BELLMAN_FORD,
-            name="bellman_ford_scaled",
-            label="Bellman-Ford, scaled",
-            recipe="bellman_ford_scaled",
-            trials=(Trial(64, 300), *_BELLMAN_FORD.trials),
-        ),
+        _elsewhere("bellman_ford", _weights("bellman_ford"), _SETTLED),
+        _elsewhere("bellman_ford_unscaled", _weights("bellman_ford"), _SETTLED),
         _fewer(
             _elsewhere("mst_prim", _weights("mst_prim"), _variant("mst_prim", "settled", "settled"))
         ),
