@@ -39,8 +39,11 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     yield ""
     yield table.note
     yield ""
-    yield "| method | graphs | paper | ours | per seed | steps | s per graph | training, CPU min |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield (
+        "| method | graphs | paper | ours | per seed | steps | s per graph | training, CPU min "
+        "| learned from |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
     for row in table.rows:
         for trial in row.trials:
             own = [outcome for outcome in found[row.name] if outcome.trial == trial]
@@ -56,7 +59,8 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     trained = f"Trained at {', '.join(made) or 'no'} commit(s)"
     yield from (
         "",
-        f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together, ( ) published.",
+        f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together, ( ) published; "
+        "learned from: states in which a pick was learned, in millions.",
     )
 
 
@@ -83,6 +87,7 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
         f"{steps:.0f}{beside(row.paper_steps, trial)}",
         f"{seconds:.3f}{beside(row.paper_seconds, trial)}",
         took,
+        f"{mean(outcome.picks for outcome in own) / 1e6:.2g}M",
     ]
 
 
@@ -92,7 +97,7 @@ def baseline_cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> Iterator[l
         steps, seconds = f"{result['steps']:.0f}", f"{result['seconds_per_graph']:.3f}"
         value = shown(row, figure(row, result))
         graphs = f"{result['graphs']} of {trial.nodes} nodes"
-        yield [f"*{name}, for comparison*", graphs, "–", value, "–", steps, seconds, "–"]
+        yield [f"*{name}, for comparison*", graphs, "–", value, "–", steps, seconds, "–", "–"]
 
 
 def published(row: Row, trial: Trial) -> str:
@@ -155,6 +160,7 @@ def document(table: Table, found: dict[str, list[Outcome]]) -> dict[str, Any]:
             "value": plain(figure(row, outcome.result)),
             "paper": row.paper.get(outcome.trial.nodes),
             "training_cpu_seconds": plain(outcome.cpu_seconds),
+            "picks_learned_from": outcome.picks,
             "commit": outcome.commit,
             "result": outcome.result,
         }

@@ -96,6 +96,7 @@ class Outcome:
     trial: Trial
     result: dict[str, Any]  # a row of gnarl-eval's JSON
     cpu_seconds: float  # of training
+    picks: int  # that it learned from
     commit: str
     baselines: dict[str, dict[str, Any]]  # other players on the same graphs
 
@@ -116,8 +117,18 @@ def read_outcome(row: Row, seed: int, trial: Trial, runs: Path) -> Outcome | Non
     if not (file.is_file() and done.is_file()):
         return None
     document = json.loads(file.read_text("utf-8"))
-    last = (folder / "metrics.jsonl").read_text("utf-8").splitlines()[-1]
-    spent = json.loads(last).get("cpu_seconds", float("nan"))
+    entries = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    spent = entries[-1].get("cpu_seconds", float("nan"))
     made = json.loads(done.read_text("utf-8"))["commit"]
     beside = {name: rows[0] for name, rows in document["baselines"].items()}
-    return Outcome(seed, trial, document["results"][0], spent, made, beside)
+    picks = picks_learned(entries)
+    return Outcome(seed, trial, document["results"][0], spent, picks, made, beside)
+
+
+def picks_learned(entries: list[dict[str, Any]]) -> int:
+    """States of all updates; not every update has an entry of its own."""
+    before = [0, *(entry["update"] for entry in entries[:-1])]
+    return sum(
+        (entry["update"] - last) * entry["states"]
+        for entry, last in zip(entries, before, strict=True)
+    )
