@@ -90,7 +90,7 @@ SOLUTIONS = Table(
 
 # Rewards instead of experts
 
-_RL_SHORT = ("--set", "ppo.updates=100", "--set", "validation.every=5")
+_RL_UPDATES = {"bfs": 60, "bellman_ford": 40}
 
 
 def _rewarded(spec: str, label: str, reward: str) -> Row:
@@ -102,15 +102,20 @@ def _rewarded(spec: str, label: str, reward: str) -> Row:
         "success",
         (Trial(16, 300), Trial(64, 300)),
         1,
-        options=(*_RL_SHORT, "--set", f"ppo.reward={reward}"),
+        options=(
+            *("--set", f"ppo.updates={_RL_UPDATES[spec]}", "--set", "validation.every=4"),
+            *("--set", f"ppo.reward={reward}"),
+        ),
     )
 
 
 RL = Table(
     "rl",
     "Rewards instead of experts: PPO on BFS and Bellman-Ford, share of graphs solved",
-    "PPO for 100 updates of 256 graphs side by side: 32 picks each for BFS (8 % of the published "
-    "10⁷ picks), 64 for Bellman-Ford (16 %). The paper shows curves and no figures.",
+    "PPO with 256 graphs side by side, for 5 % (BFS) and 7 % (Bellman-Ford) of the published 10⁷ "
+    "picks. The paper shows curves and no figures: on BFS, all of 5 seeds learn with *matches* and "
+    "one with *terminal*; on Bellman-Ford, no validation is above 40 %. Ours is drawn at "
+    "temperature 0.3 there.",
     (
         *(_rewarded("bfs", "BFS", r) for r in ("matches", "terminal", "step")),
         *(
