@@ -12,7 +12,7 @@ from benchmarks.paper import main
 from benchmarks.paper_figures import learning_curve
 from benchmarks.paper_report import write_table
 from benchmarks.paper_rows import Row, Table, Trial
-from benchmarks.paper_runs import Budget, run_row
+from benchmarks.paper_runs import Budget, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
 
 TRIAL = Trial(8, 6)
@@ -37,11 +37,16 @@ def test_a_row_is_trained_evaluated_and_not_repeated(tmp_path: Path) -> None:
     (entry,) = json.loads((output / "paper_tiny.json").read_text("utf-8"))["rows"]
     assert (entry["nodes"], entry["seed"], entry["figure"]) == (8, 0, "success")
     assert entry["training_cpu_seconds"] > 0
+    assert entry["picks_learned_from"] == 8  # four graphs side by side, two updates
 
 
 def test_a_table_without_runs_says_so(tmp_path: Path) -> None:
     assert "Not run yet: Tiny BFS." in write_table(TABLE, tmp_path, tmp_path / "results")
     assert not (tmp_path / "results").exists()
+
+
+def test_updates_without_an_entry_count_like_the_next_one() -> None:
+    assert picks_learned([{"update": 2, "states": 4}, {"update": 5, "states": 8}]) == 2 * 4 + 3 * 8
 
 
 def test_an_unknown_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
