@@ -25,6 +25,7 @@ ROWS = {  # by problem, as `--pretrained` has it
     "mst_prim": "mst_prim",
     "mvc": "mvc_ppo",
     "tsp": "tsp_bc",
+    "rgc": "rgc_sparse_random_ppo",
 }
 WEIGHTS = ROOT / "runtime" / "gnarl_runtime" / "pretrained_weights"
 

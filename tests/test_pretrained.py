@@ -18,7 +18,7 @@ from gnarl_runtime.viewing.cli import main as view
 @pytest.mark.parametrize("name", pretrained_names())
 def test_shipped_weights_fit_the_shipped_spec(name: str) -> None:
     loaded = load_checkpoint(find_pretrained(name))
-    assert not differences(loaded.policy.signature, signature_of(shipped(loaded.problem.name)))
+    assert not differences(loaded.policy.signature, signature_of(shipped(name)))
 
 
 def test_a_name_is_enough_to_evaluate(capsys: pytest.CaptureFixture[str]) -> None:
