@@ -11,7 +11,6 @@ docs/results/paper_termination.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import gnarl_dsl as gnarl
-from benchmarks.machine import ROOT, load_average, provenance
+from benchmarks.machine import ROOT, load_average, provenance, write_results
 from gnarl_compiler.algorithms.covers import min_vertex_cover, vertex_cover_primal_dual
 from gnarl_compiler.instance import Instance
 from gnarl_runtime.pools import draw_pool
@@ -48,10 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         rows += rows_of(nodes, count, options.seed, rng)
     record = {"rows": rows, "written": {**provenance(), "load": load_average()}}
     text = "\n".join(lines_of(record)) + "\n"
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "paper_termination.md").write_text(text, "utf-8")
-    document = json.dumps(record, indent=1) + "\n"
-    (options.output / "paper_termination.json").write_text(document, "utf-8")
+    write_results(options.output, "paper_termination", text, record)
     print(text)
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -49,6 +50,13 @@ def provenance() -> dict[str, Any]:
         "python": platform.python_version(),
         **{name: package_version(name) for name in PACKAGES},
     }
+
+
+def write_results(folder: Path, name: str, text: str, record: dict[str, Any]) -> None:
+    """A table as Markdown, and what it was made from as JSON beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.md").write_text(text, "utf-8")
+    (folder / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
 
 
 def commit() -> str:

@@ -22,7 +22,13 @@ from typing import Any
 if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.machine import ROOT, load_average, pin_to_one_core, provenance
+from benchmarks.machine import (
+    ROOT,
+    load_average,
+    pin_to_one_core,
+    provenance,
+    write_results,
+)
 
 SPEC = ROOT / "benchmarks" / "families" / "rgc_connected.gnarl"
 REMOVALS = ("random", "targeted")
@@ -47,9 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     record = {"rows": rows, "edges_per_node": options.edges_per_node, "policy": policy_of(options)}
     record["provenance"] = {**provenance(), "load": [before, load_average()]}
     text = "\n".join(lines_of(record)) + "\n"
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "networks.md").write_text(text, "utf-8")
-    (options.output / "networks.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+    write_results(options.output, "networks", text, record)
     print(text)
     return 0
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks.machine import provenance
+from benchmarks.machine import provenance, write_results
 from benchmarks.paper_figures import draw_figure
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Outcome, outcomes_of
@@ -23,10 +22,7 @@ def write_table(table: Table, runs: Path, output: Path) -> str:
     found = {row.name: outcomes_of(row, runs) for row in table.rows}
     text = "\n".join(lines_of(table, found)) + "\n"
     if any(found.values()):
-        output.mkdir(parents=True, exist_ok=True)
-        (output / f"paper_{table.name}.md").write_text(text, "utf-8")
-        record = json.dumps(document(table, found), indent=1) + "\n"
-        (output / f"paper_{table.name}.json").write_text(record, "utf-8")
+        write_results(output, f"paper_{table.name}", text, document(table, found))
         if table.figure:
             draw_figure(table, found, runs, output / f"paper_{table.name}.svg")
     return text

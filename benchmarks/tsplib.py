@@ -24,7 +24,13 @@ from typing import Any
 if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.machine import ROOT, load_average, pin_to_one_core, provenance
+from benchmarks.machine import (
+    ROOT,
+    load_average,
+    pin_to_one_core,
+    provenance,
+    write_results,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,9 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     load = [before, load_average()]
     record = {"rows": rows, "policy": policy, "provenance": {**provenance(), "load": load}}
     text = "\n".join(lines_of(record)) + "\n"
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "tsplib.md").write_text(text, "utf-8")
-    (options.output / "tsplib.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+    write_results(options.output, "tsplib", text, record)
     print(text)
     return 0
 
