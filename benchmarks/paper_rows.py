@@ -214,9 +214,9 @@ MVC = Table(
     "mvc",
     "Minimum vertex cover, weight relative to the 2/(1-ε) approximation (lower is better)",
     "The approximation stops raising duals at a node when at most ε of its weight is left. With "
-    "the ε = 0.1 that the paper names, a proven optimum has 0.88 of the approximation's weight, far "
-    "below every published figure; with ε = 0 it has 0.932 ± 0.004 at 16 nodes and 0.945 ± 0.002 at "
-    "64, and the approximation's own nodes in random order come out as published "
+    "the ε = 0.1 that the paper names, a proven optimum has 0.88 of the approximation's weight, "
+    "far below every published figure; with ε = 0 it has 0.932 ± 0.004 at 16 nodes and 0.945 ± "
+    "0.002 at 64, and the approximation's own nodes in random order come out as published "
     "([all sizes](paper_termination.md)). So the published figures are compared with ε = 0, and "
     "ε = 0.1 stands beside it. The ± just given are standard errors of 300 graphs: differences of "
     "a few thousandths between sets of graphs say nothing about methods. `to best`, the weight "

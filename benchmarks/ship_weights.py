@@ -23,7 +23,7 @@ ROWS = {  # by problem, as `--pretrained` has it
     "dfs": "dfs",
     "bellman_ford": "bellman_ford",
     "mst_prim": "mst_prim",
-    "mvc": "mvc_ppo",
+    "mvc": "mvc_bc",
     "tsp": "tsp_bc",
     "rgc": "rgc_sparse_random_ppo",
 }
