@@ -45,7 +45,9 @@ FAMILIES = Table(
     "`settled` ends an episode by a rule on the state alone, without a reference solution "
     "(`benchmarks/families/*_settled.gnarl`), and judges what is there "
     "then; BFS and DFS end by themselves anyway. Bellman-Ford is trained on weights times 0.1 to 3 "
-    "(`data.scale`); *not scaled* is without that, all else the same.",
+    "(`data.scale`); *not scaled* is without that, all else the same. BFS fails on small worlds, which are deep: its "
+    "state holds no depths, and two rounds of messages see two steps up the tree. DFS needs the "
+    "same for its way back.",
     (
         _elsewhere("bfs"),
         _elsewhere("dfs"),
