@@ -205,8 +205,11 @@ RGC = Table(
     "connected from the start, and so are these (`benchmarks/families/rgc_connected.gnarl`; "
     "`specs/rgc.gnarl` draws others, too, and every graph that is not connected has all to gain). "
     "ER graphs have p = 0.2 here and exactly a fifth of all edges there. For comparison: `weak` "
-    "is the greedy expert itself, `lowest` joins two nodes of the lowest degree. *Trees and BA* "
-    "has no counterpart there; it is for [real networks](networks.md).",
+    "is the greedy expert itself, `lowest` joins two nodes of the lowest degree. `weak` looks at "
+    "the very orders of removal that it is judged by, which no policy can see, and so has more "
+    "than its edges are worth; the published greedy has 0.206, 0.463, 0.133 and 0.117 on 20 nodes, "
+    "in the order below. *Trees and BA* is not in the paper; it is for [real networks]"
+    "(networks.md).",
     (
         *(_rgc(setting, method) for setting in _RGC_SETTINGS for method in _RGC_METHODS),
         _SPARSE,
