@@ -121,7 +121,7 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     yield "    python benchmarks/networks.py FILE …"
     yield ""
     yield (
-        f"Best picks of `{' '.join(record['policy'])}`, trained on 20 nodes, with "
+        f"Best picks of `{' '.join(record['policy'])}`, with "
         f"{record['edges_per_node']:g} new edges per node; the largest connected part of each "
         "network. Robustness is the share of nodes that are removed until the network falls apart. "
         "`lowest` joins the nodes of the lowest degree, `random` joins any. One core "

@@ -114,8 +114,8 @@ def _rewarded(spec: str, label: str, reward: str) -> Row:
 RL = Table(
     "rl",
     "Rewards instead of experts: PPO on BFS and Bellman-Ford, share of graphs solved",
-    "PPO with 256 graphs side by side, for 5 % (BFS) and 7 % (Bellman-Ford) of the published 10⁷ "
-    "picks. The paper shows curves and no figures: on BFS, all of 5 seeds learn with *matches* and "
+    "PPO with 256 graphs side by side, for at most 5 % (BFS) and 7 % (Bellman-Ford) of the "
+    "published 10⁷ picks. The paper shows curves and no figures: on BFS, all of 5 seeds learn with *matches* and "
     "one with *terminal*; on Bellman-Ford, no validation is above 40 %. Ours is drawn at "
     "temperature 0.3 there.",
     (
@@ -200,11 +200,11 @@ RGC = Table(
     "rgc",
     "Robust graph construction, gain in robustness (higher is better)",
     "The gain in the critical fraction, estimated with 2n random orders of removal, by spending a "
-    "budget of 5 % of all pairs of nodes. Trained on 20 nodes. Published figures: the paper's "
-    "GNARL with the same method, then RNet-DQN (Darvariu et al., 2021). The published graphs are "
-    "connected from the start, and so are these (`benchmarks/families/rgc_connected.gnarl`; "
-    "`specs/rgc.gnarl` draws others, too, and every graph that is not connected has all to gain). "
-    "ER graphs have p = 0.2 here and exactly a fifth of all edges there. For comparison: `weak` "
+    "budget of 5 % of all pairs of nodes. Ours are trained on 10 to 20 nodes, the published on 20. "
+    "Published figures: the paper's GNARL with the same method, then RNet-DQN (Darvariu et al., "
+    "2021). We take the published graphs to be connected from the start, and so are these "
+    "(`benchmarks/families/rgc_connected.gnarl`; `specs/rgc.gnarl` draws others, too, and a graph "
+    "that is not connected has all to gain). For comparison: `weak` "
     "is the greedy expert itself, `lowest` joins two nodes of the lowest degree. `weak` looks at "
     "the very orders of removal that it is judged by, which no policy can see, and so has more "
     "than its edges are worth; the published greedy has 0.206, 0.463, 0.133 and 0.117 on 20 nodes, "
