@@ -116,8 +116,8 @@ RL = Table(
     "Rewards instead of experts: PPO on BFS and Bellman-Ford, share of graphs solved",
     "PPO with 256 graphs side by side, for at most 5 % (BFS) and 7 % (Bellman-Ford) of the "
     "published 10⁷ picks. The paper shows curves and no figures: on BFS, all of 5 seeds learn with "
-    "*matches* and one with *terminal*; on Bellman-Ford, no validation is above 40 %. Ours is drawn "
-    "at temperature 0.3 there.",
+    "*matches* and one with *terminal*; on Bellman-Ford, no validation is above 40 %. Ours is "
+    "drawn at temperature 0.3 there.",
     (
         *(_rewarded("bfs", "BFS", r) for r in ("matches", "terminal", "step")),
         *(
