@@ -250,8 +250,8 @@ TSP = Table(
     "tsp",
     "Travelling salesperson, per cent above the optimal tour (lower is better)",
     "Compared with proven optimal tours up to 40 nodes, with those of fast-tsp above. Published: "
-    "10⁷ steps of PPO, and 10⁵ episodes of the weak expert with 10⁶ steps of PPO after it; with 10⁶ "
-    "steps of PPO alone, the paper has 5.0, 7.9, 10.8, 11.8, 19.2 from 40 to 200 nodes.",
+    "10⁷ steps of PPO, and 10⁵ episodes of the weak expert with 10⁶ steps of PPO after it. With "
+    "10⁶ steps of PPO alone, the paper has 5.0, 7.9, 10.8, 11.8, 19.2 from 40 to 200 nodes.",
     (
         Row(
             "tsp_bc", "imitation", "tsp", "tsp_bc",
