@@ -251,9 +251,9 @@ TSP = Table(
     "Travelling salesperson, per cent above the optimal tour (lower is better)",
     "Compared with proven optimal tours up to 40 nodes, with those of fast-tsp above. Published: "
     "10⁷ steps of PPO, and 10⁵ episodes of the weak expert with 10⁶ steps of PPO after it. With "
-    "10⁶ steps of PPO alone, the paper has 5.0, 7.9, 10.8, 11.8, 19.2 from 40 to 200 nodes. Our weak "
-    "expert counts the way back to the start, as the objective does, and makes worse tours than "
-    "theirs must have.",
+    "10⁶ steps of PPO alone, the paper has 5.0, 7.9, 10.8, 11.8, 19.2 from 40 to 200 nodes. Our "
+    "weak expert counts the way back to the start, as the objective does, and so makes other tours "
+    "than theirs.",
     (
         Row(
             "tsp_bc", "imitation", "tsp", "tsp_bc",
