@@ -42,6 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
     if missing:
         print(f"{missing[0]}: there is no such file", file=sys.stderr)
         return 2
+    empty = [file for file in options.files if not largest_part(file)]
+    if empty:
+        print(f"{empty[0]}: expected two names per line, found no edges", file=sys.stderr)
+        return 1
     pin_to_one_core()
     before = load_average()
     rows = [
@@ -111,7 +115,7 @@ def largest_part(file: Path) -> Any:
 
     network = nx.read_edgelist(file, data=False)
     network.remove_edges_from(list(nx.selfloop_edges(network)))
-    return network.subgraph(max(nx.connected_components(network), key=len))
+    return network.subgraph(max(nx.connected_components(network), key=len, default=()))
 
 
 def lines_of(record: dict[str, Any]) -> Iterator[str]:

@@ -43,3 +43,12 @@ def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert networks.main([str(missing), "--output", str(tmp_path)]) == 2
     assert str(missing) in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("unpinned")
+def test_a_file_without_edges_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.edges"
+    empty.write_text("# nothing here\n", "utf-8")
+    assert networks.main([str(empty), "--output", str(tmp_path / "out")]) == 1
+    assert f"{empty}: expected two names per line" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
