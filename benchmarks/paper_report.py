@@ -51,6 +51,7 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     missing = [row.label for row in table.rows if not found[row.name]]
     if missing:
         yield from ("", f"Not run yet: {'; '.join(missing)}.")
+    yield from budget_lines(table, found)
     made = sorted({short(o.commit) for outcomes in found.values() for o in outcomes})
     trained = f"Trained at {', '.join(made) or 'no'} commit(s)"
     yield from (
@@ -58,6 +59,29 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
         f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together, ( ) published; "
         "learned from: states in which a pick was learned, in millions.",
     )
+
+
+def budget_lines(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
+    """Where less was run than the plain command does."""
+    fewer = [
+        row.label
+        for row in table.rows
+        if any(o.result["graphs"] < o.trial.graphs for o in found[row.name])
+    ]
+    timed = [
+        f"{row.label} ({minutes})"
+        for row in table.rows
+        for minutes in sorted({minutes_of(o.command) for o in found[row.name]} - {""})
+    ]
+    if fewer:
+        yield from ("", f"Fewer test graphs than planned, by `--graphs`: {'; '.join(fewer)}.")
+    if timed:
+        yield from ("", f"Trained with `--minutes`: {'; '.join(timed)}.")
+
+
+def minutes_of(command: list[str]) -> str:
+    """The budget that a run was given, if any."""
+    return command[command.index("--minutes") + 1] if "--minutes" in command else ""
 
 
 def short(commit: str) -> str:
@@ -157,6 +181,7 @@ def document(table: Table, found: dict[str, list[Outcome]]) -> dict[str, Any]:
             "paper": row.paper.get(outcome.trial.nodes),
             "training_cpu_seconds": plain(outcome.cpu_seconds),
             "picks_learned_from": outcome.picks,
+            "command": outcome.command,
             "commit": outcome.commit,
             "result": outcome.result,
         }

@@ -97,6 +97,7 @@ class Outcome:
     result: dict[str, Any]  # a row of gnarl-eval's JSON
     cpu_seconds: float  # of training
     picks: int  # that it learned from
+    command: list[str]  # that trained it
     commit: str
     baselines: dict[str, dict[str, Any]]  # other players on the same graphs
 
@@ -119,10 +120,18 @@ def read_outcome(row: Row, seed: int, trial: Trial, runs: Path) -> Outcome | Non
     document = json.loads(file.read_text("utf-8"))
     entries = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     spent = entries[-1].get("cpu_seconds", float("nan"))
-    made = json.loads(done.read_text("utf-8"))["commit"]
+    made = json.loads(done.read_text("utf-8"))
     beside = {name: rows[0] for name, rows in document["baselines"].items()}
-    picks = picks_learned(entries)
-    return Outcome(seed, trial, document["results"][0], spent, picks, made, beside)
+    return Outcome(
+        seed=seed,
+        trial=trial,
+        result=document["results"][0],
+        cpu_seconds=spent,
+        picks=picks_learned(entries),
+        command=made["command"],
+        commit=made["commit"],
+        baselines=beside,
+    )
 
 
 def picks_learned(entries: list[dict[str, Any]]) -> int:

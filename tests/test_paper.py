@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.paper import main
 from benchmarks.paper_figures import learning_curve
-from benchmarks.paper_report import write_table
+from benchmarks.paper_report import minutes_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Budget, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
@@ -34,15 +34,23 @@ def test_a_row_is_trained_evaluated_and_not_repeated(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in runs.rglob("*") if path.is_file()} == files
     text = write_table(TABLE, runs, output)
     assert "| Tiny BFS | 3 of 8 nodes | 100.0 ± 0.0 |" in text
+    assert "Fewer test graphs than planned, by `--graphs`: Tiny BFS." in text
+    assert "--minutes" not in text
     (entry,) = json.loads((output / "paper_tiny.json").read_text("utf-8"))["rows"]
     assert (entry["nodes"], entry["seed"], entry["figure"]) == (8, 0, "success")
     assert entry["training_cpu_seconds"] > 0
+    assert entry["command"][:3] == ["gnarl-train", "--spec", "bfs"]
     assert entry["picks_learned_from"] == 8  # four graphs side by side, two updates
 
 
 def test_a_table_without_runs_says_so(tmp_path: Path) -> None:
     assert "Not run yet: Tiny BFS." in write_table(TABLE, tmp_path, tmp_path / "results")
     assert not (tmp_path / "results").exists()
+
+
+def test_a_budget_in_minutes_is_named() -> None:
+    assert minutes_of(["gnarl-train", "--minutes", "26"]) == "26"
+    assert minutes_of(["gnarl-train", "--resume", "run"]) == ""
 
 
 def test_updates_without_an_entry_count_like_the_next_one() -> None:
