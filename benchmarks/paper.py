@@ -34,8 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     budget = Budget(options.seeds, options.minutes, options.core, options.graphs)
     try:
         for table in tables:
+            rows = chosen_rows(table, options.only)
             if not options.report:
-                run_table(table, chosen_rows(table, options.only), budget, options.runs)
+                run_table(table, rows, budget, options.runs)
             print(write_table(table, options.runs, options.output))
     except Stopped as stop:
         print(stop, file=sys.stderr)

@@ -57,8 +57,11 @@ def test_updates_without_an_entry_count_like_the_next_one() -> None:
     assert picks_learned([{"update": 2, "states": 4}, {"update": 5, "states": 8}]) == 2 * 4 + 3 * 8
 
 
-def test_an_unknown_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["clrs", "--only", "dsf", "--runs", str(tmp_path)]) == 1
+@pytest.mark.parametrize("more", [[], ["--report"]])
+def test_an_unknown_row_is_named(
+    more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["clrs", "--only", "dsf", "--runs", str(tmp_path), *more]) == 1
     assert "clrs has no row dsf; it has bfs" in capsys.readouterr().err
 
 

@@ -369,7 +369,9 @@ def test_changes_find_their_key() -> None:
         ("lr", "expected KEY=VALUE"),
         ("loss=huber", r"bc\.loss"),
         ("aggregation=mean", "aggregation"),
-        ("validation.nodes=[]", "expected sizes and a graph for each"),
+        ("validation.nodes=[]", r"^--set: validation: expected a graph .* graphs = 100$"),
+        ("validation.nodes=[4, x]", r"validation\.nodes"),
+        ("data.scale=[3, 1]", r"^--set: data: expected scale = \[low, high\], found \[3.*\]$"),
     ],
 )
 def test_wrong_changes_are_explained(change: str, what: str) -> None:

@@ -101,7 +101,10 @@ class Validation(Section):
     @model_validator(mode="after")
     def _every_size_has_a_graph(self) -> Validation:
         if self.nodes == () or any(count == 0 for _, count in self.shares):
-            raise ValueError(f"expected sizes and a graph for each, found {self.graphs} in all")
+            sizes = list(self.nodes) if isinstance(self.nodes, tuple) else self.nodes
+            raise ValueError(
+                f"expected a graph for each size, found nodes = {sizes}, graphs = {self.graphs}"
+            )
         return self
 
 

@@ -67,9 +67,17 @@ def check_recipe(table: Mapping[str, Any], where: str) -> Recipe:
     try:
         return Recipe.model_validate(dict(table))
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"] if part not in ("int", "tuple[int, int]"))
-        raise RecipeError(f"{where}: {key}: {first['msg']}, found {first['input']!r}") from None
+        raise RecipeError(f"{where}: {_explained(error)}") from None
+
+
+def _explained(error: ValidationError) -> str:
+    """The first mistake: its key, what was expected, what was found."""
+    first = error.errors()[0]
+    parts = map(str, first["loc"])
+    key = ".".join(part for part in parts if part != "int" and not part.startswith("tuple["))
+    if first["type"] == "value_error":  # a check of ours across keys, which says what it found
+        return f"{key}: {first['ctx']['error']}"
+    return f"{key}: {first['msg']}, found {first['input']!r}"
 
 
 def _keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
