@@ -7,8 +7,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 from algorithm_cases import random_graph, run
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from gnarl_compiler.algorithms import tours, tours_local
+from gnarl_compiler.algorithms.tours_branch import branch_and_bound, good_tour
 from gnarl_compiler.algorithms.tours_exact import held_karp, integer_program
 from gnarl_compiler.algorithms.tours_local import chained_lin_kernighan
 from gnarl_compiler.graph import Graph
@@ -55,6 +59,49 @@ def test_integer_program_agrees_with_held_karp(source: str) -> None:
         assert mask_length(run("optimal_tour", graph, distance), distance) == pytest.approx(least)
 
 
+@st.composite
+def any_distances(draw: st.DrawFn) -> np.ndarray:
+    """Symmetric, otherwise anything: ties, zeros, no triangle inequality, negative."""
+    n = draw(st.integers(4, 9))
+    whole = draw(st.booleans())
+    cell = st.integers(0, 3).map(float) if whole else st.floats(-100, 100, width=16)
+    above = np.triu(draw(arrays(np.float64, (n, n), elements=cell)), 1)
+    return above + above.T
+
+
+@given(any_distances())
+def test_branch_and_bound_agrees_with_held_karp(distance: np.ndarray) -> None:
+    least = length(held_karp(distance), distance)
+    worst = np.arange(len(distance))  # nothing that the search could owe its result to
+    tour, proven = branch_and_bound(distance, worst, 5000)
+    assert proven
+    assert length(tour, distance) == pytest.approx(least, rel=1e-9, abs=1e-9)
+    assert length(good_tour(distance, 10), distance) >= least - 1e-9
+
+
+@pytest.mark.parametrize("source", ["euclidean", "uniform"])
+def test_branch_and_bound_agrees_with_the_integer_program(source: str) -> None:
+    for seed in range(8):
+        _, distance = distances(seed, 14 + 2 * seed, source)
+        start = good_tour(distance, 0)
+        tour, proven = branch_and_bound(distance, start, 5000)
+        least = length(integer_program(distance), distance)
+        assert proven
+        assert length(tour, distance) == pytest.approx(least, rel=1e-9)
+
+
+def test_a_search_that_is_given_up_is_followed_by_one_that_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places = stream(2, "grid").integers(0, 4, (24, 2))
+    distance = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))  # many shortest tours
+    _, proven = branch_and_bound(distance, good_tour(distance, 0), 2)
+    assert not proven
+    monkeypatch.setattr(tours, "BRANCHING_LIMIT", 2)
+    least = length(integer_program(distance), distance)
+    assert length(tours.shortest_tour(distance), distance) == pytest.approx(least, rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["optimal_tour", "christofides_tour"])
 def test_tiny_tours(name: str) -> None:
     for n in (1, 2, 3):
@@ -65,6 +112,7 @@ def test_tiny_tours(name: str) -> None:
 def test_large_tours_with_and_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, distance = distances(3, 44)
     least = length(integer_program(distance), distance)
+    monkeypatch.setattr(tours, "BRANCHING_NODES", 40)
     monkeypatch.setattr(tours, "find_spec", lambda name: None)
     ours = run("optimal_tour", graph, distance)
     assert least * (1 - 1e-9) <= mask_length(ours, distance) <= least * 1.02
@@ -81,8 +129,9 @@ def test_a_kick_more_never_lengthens_a_tour(monkeypatch: pytest.MonkeyPatch) -> 
     assert lengths[-1] < lengths[0]
 
 
-def test_large_tours_by_the_extra() -> None:
+def test_large_tours_by_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fast_tsp")
+    monkeypatch.setattr(tours, "BRANCHING_NODES", 40)
     for source in ("euclidean", "uniform"):
         graph, distance = distances(4, 44, source)
         least = length(integer_program(distance), distance)

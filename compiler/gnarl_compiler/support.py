@@ -16,7 +16,9 @@ INF = math.inf
 RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 ILLEGAL, DEAD_END = -1, -2
 
-if os.environ.get("GNARL_JIT") == "off":  # for debugging and for tests of many small specs
+COMPILED = os.environ.get("GNARL_JIT") != "off"  # off: for debugging, tests of many small specs
+
+if not COMPILED:
 
     def njit(function: Any) -> Any:
         return function
