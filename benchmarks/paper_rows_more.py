@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.machine import ROOT
-from benchmarks.paper_rows import CLRS, Row, Table, Trial
+from benchmarks.paper_rows import CLRS, Row, Table, Trial, faithful
 
 # Other graphs than those of training
 
@@ -186,6 +186,11 @@ def _beside(nodes: int) -> tuple[str, str]:
     return "--against", "random,lowest,weak" if nodes < 30 else "random,lowest"
 
 
+def _as_published(setting: str) -> Row:
+    recipe = f"rgc_{setting.replace(' ', '_')}_paper"
+    return faithful(_rgc(setting, "ppo"), recipe, (20, 60, 100), "ppo.updates=9766", 0.0025)
+
+
 _SPARSE = replace(
     _rgc("ba random", "ppo"),
     name="rgc_sparse_random_ppo",
@@ -216,5 +221,6 @@ RGC = Table(
     (
         *(_rgc(setting, method) for setting in _RGC_SETTINGS for method in _RGC_METHODS),
         _SPARSE,
+        *map(_as_published, _RGC_SETTINGS),
     ),
 )
