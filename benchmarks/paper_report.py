@@ -12,7 +12,7 @@ from benchmarks.machine import provenance, write_results
 from benchmarks.paper_figures import draw_figure
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Outcome, outcomes_of
-from gnarl_runtime.evaluation.summary import wilson
+from gnarl_runtime.evaluation.summary import Z95, wilson
 
 _DIGITS = {"ratio": 4, "reward": 3}  # one for all others
 
@@ -36,10 +36,10 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     yield table.note
     yield ""
     yield (
-        "| method | graphs | paper | ours | per seed | steps | s per graph | training, CPU min "
-        "| learned from |"
+        "| method | graphs | paper | ours | per seed | steps | s per graph | MB "
+        "| training, CPU min | learned from |"
     )
-    yield "|---|---|---|---|---|---|---|---|---|"
+    yield "|---" * 10 + "|"
     for row in table.rows:
         for trial in row.trials:
             own = [outcome for outcome in found[row.name] if outcome.trial == trial]
@@ -57,7 +57,8 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     yield from (
         "",
         f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together, ( ) published; "
-        "learned from: states in which a pick was learned, in millions.",
+        "MB: the most memory that the evaluation took, of which about 350 are for loading Python "
+        "and torch; learned from: states in which a pick was learned, in millions.",
     )
 
 
@@ -98,6 +99,7 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
     seconds = mean(outcome.result["seconds_per_graph"] for outcome in own)
     minutes = [outcome.cpu_seconds / 60 for outcome in own]
     took = f"{mean(minutes):.1f}" if all(map(math.isfinite, minutes)) else "not recorded"
+    peaks = [outcome.megabytes for outcome in own if outcome.megabytes is not None]
     return [
         row.label,
         f"{graphs} of {trial.nodes} nodes{special}",
@@ -106,6 +108,7 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
         each,
         f"{steps:.0f}{beside(row.paper_steps, trial)}",
         f"{seconds:.3f}{beside(row.paper_seconds, trial)}",
+        f"{max(peaks):,.0f}" if peaks else "–",
         took,
         f"{mean(outcome.picks for outcome in own) / 1e6:.2g}M",
     ]
@@ -117,7 +120,8 @@ def baseline_cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> Iterator[l
         steps, seconds = f"{result['steps']:.0f}", f"{result['seconds_per_graph']:.3f}"
         value = shown(row, figure(row, result))
         graphs = f"{result['graphs']} of {trial.nodes} nodes"
-        yield [f"*{name}, for comparison*", graphs, "–", value, "–", steps, seconds, "–", "–"]
+        none = ["–"] * 3
+        yield [f"*{name}, for comparison*", graphs, "–", value, "–", steps, seconds, *none]
 
 
 def published(row: Row, trial: Trial) -> str:
@@ -149,13 +153,18 @@ def spread(row: Row, values: Sequence[float]) -> str:
 
 
 def interval(row: Row, own: Sequence[Outcome]) -> str:
-    """The 95 % interval of a share of graphs, those of all seeds together."""
-    if row.figure != "success":
+    """The 95 % interval over graphs, those of all seeds together."""
+    if row.figure == "success":
+        graphs = sum(outcome.result["graphs"] for outcome in own)
+        solved = sum(outcome.result["success"] * outcome.result["graphs"] for outcome in own)
+        low, high = (100 * share for share in wilson(solved, graphs))
+        return f" [{low:.1f}, {high:.1f}]"
+    errors = [outcome.result.get("standard_errors", {}).get(row.figure) for outcome in own]
+    if None in errors:
         return ""
-    graphs = sum(outcome.result["graphs"] for outcome in own)
-    solved = sum(outcome.result["success"] * outcome.result["graphs"] for outcome in own)
-    low, high = wilson(solved, graphs)
-    return f" [{100 * low:.1f}, {100 * high:.1f}]"
+    centre = mean(figure(row, outcome.result) for outcome in own)
+    half = Z95 * math.hypot(*errors) / len(errors)
+    return f" [{shown(row, centre - half)}, {shown(row, centre + half)}]"
 
 
 def best_text(own: Sequence[Outcome]) -> str:
@@ -181,6 +190,7 @@ def document(table: Table, found: dict[str, list[Outcome]]) -> dict[str, Any]:
             "paper": row.paper.get(outcome.trial.nodes),
             "training_cpu_seconds": plain(outcome.cpu_seconds),
             "picks_learned_from": outcome.picks,
+            "evaluation_megabytes": outcome.megabytes,
             "command": outcome.command,
             "commit": outcome.commit,
             "result": outcome.result,

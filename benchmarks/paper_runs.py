@@ -97,6 +97,7 @@ class Outcome:
     result: dict[str, Any]  # a row of gnarl-eval's JSON
     cpu_seconds: float  # of training
     picks: int  # that it learned from
+    megabytes: float | None  # at most while evaluating
     command: list[str]  # that trained it
     commit: str
     baselines: dict[str, dict[str, Any]]  # other players on the same graphs
@@ -128,6 +129,7 @@ def read_outcome(row: Row, seed: int, trial: Trial, runs: Path) -> Outcome | Non
         result=document["results"][0],
         cpu_seconds=spent,
         picks=picks_learned(entries),
+        megabytes=document["machine"].get("peak_megabytes"),
         command=made["command"],
         commit=made["commit"],
         baselines=beside,

@@ -70,6 +70,8 @@ def test_a_table_a_document_and_a_picture(runs: Path, tmp_path: Path, capsys: Ca
         assert row["graphs"] == 10
         assert 0 <= row["ci95"][0] <= row["success"] <= row["ci95"][1] <= 1
         assert row["ratio"] == row["metrics"]["ratio"] > 0
+        assert 0 < row["standard_errors"]["ratio"] < row["ratio"]
+    assert found["machine"]["peak_megabytes"] is None or found["machine"]["peak_megabytes"] > 10
     assert set(found["baselines"]) == {"approx", "random"}
     assert found["spec_hash"] == shipped("mvc").hash
     assert found["evaluation"]["seed"] == 0

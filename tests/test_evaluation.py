@@ -297,6 +297,15 @@ def test_the_ratio_is_the_mean_over_graphs_of_objective_over_reference() -> None
     assert row.to_reference == row.ratio == pytest.approx((1.5 + 1) / 2)
 
 
+def test_standard_errors_are_over_graphs_not_attempts() -> None:
+    once = summarise(outcomes(3, 1, objective=np.array([-3.0, -4, -8])))
+    assert once.standard_errors["objective"] == pytest.approx(np.sqrt(7 / 3))
+    twice = summarise(outcomes(3, 2, objective=np.repeat([-3.0, -4, -8], 2)))
+    assert twice.standard_errors == pytest.approx(once.standard_errors, nan_ok=True)
+    alone = summarise(outcomes(1, 2, objective=np.array([-3.0, -4])))
+    assert np.isnan(alone.standard_errors["objective"])
+
+
 def test_a_row_is_json_without_nan() -> None:
     row = summarise(outcomes(2, 1)).document()
     text = json.dumps(row, allow_nan=False)

@@ -33,6 +33,16 @@ def cpu_model() -> str:
         return platform.processor()
 
 
+def peak_megabytes() -> float | None:
+    """The most memory that this process ever occupied, where the system tells it."""
+    try:
+        with open("/proc/self/status", encoding="utf-8") as file:
+            peaks = (int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+            return round(next(peaks) / 2**10, 1)
+    except (OSError, StopIteration):
+        return None
+
+
 def package_version(name: str) -> str:
     try:
         return version(name)

@@ -11,7 +11,7 @@ import torch
 
 from gnarl_runtime.evaluation.evaluate import Evaluation
 from gnarl_runtime.evaluation.summary import Row, plain
-from gnarl_runtime.provenance import provenance
+from gnarl_runtime.provenance import peak_megabytes, provenance
 
 Cell = tuple[str, str]  # heading, text
 
@@ -36,8 +36,9 @@ def document(evaluation: Evaluation, origin: Mapping[str, Any]) -> dict[str, Any
 
 
 def machine() -> dict[str, Any]:
-    """What besides the inputs decides figures and times."""
-    return {"machine": {**provenance(), "threads": torch.get_num_threads()}}
+    """What besides the inputs decides figures and times, and the memory taken so far."""
+    own = {"threads": torch.get_num_threads(), "peak_megabytes": peak_megabytes()}
+    return {"machine": {**provenance(), **own}}
 
 
 # For people

@@ -44,6 +44,7 @@ class Row:
     reward: float
     to_reference: float  # objective over that of the reference expert
     metrics: Mapping[str, float]
+    standard_errors: Mapping[str, float]  # of the means over graphs, metrics among them
     sampling: Sampling | None = None
 
     def document(self) -> dict[str, Any]:
@@ -113,7 +114,15 @@ def summarise(
     graphs = len(np.unique(outcomes.instance))
     success = float(outcomes.success.mean())
     metrics = {name: mean(values) for name, values in outcomes.metrics.items()}
-    compared = to_reference(outcomes, reference)
+    shares = to_reference(outcomes, reference)
+    compared = mean(shares)
+    measured = {
+        "objective": outcomes.objective,
+        "reward": outcomes.reward,
+        "to_reference": shares,
+        "ratio": shares,
+        **outcomes.metrics,
+    }
     return Row(
         nodes=round(float(outcomes.nodes.mean())),
         graphs=graphs,
@@ -129,24 +138,37 @@ def summarise(
         reward=mean(outcomes.reward),
         to_reference=compared,
         metrics=metrics,
+        standard_errors={
+            name: standard_error(values, outcomes.instance) for name, values in measured.items()
+        },
         sampling=None if temperature is None else summarise_samples(outcomes, temperature),
     )
 
 
-def to_reference(outcomes: Outcomes, reference: NDArray[np.float64] | None) -> float:
-    """The mean of objective over reference, where that is not 0."""
-    if reference is None:
-        return math.nan
-    own = reference[outcomes.instance]
+def to_reference(outcomes: Outcomes, reference: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Objective over reference of each episode, NaN where that is 0 or unknown."""
     shares = np.full(len(outcomes), np.nan)
-    np.divide(outcomes.objective, own, out=shares, where=own != 0)
-    return mean(shares)
+    if reference is not None:
+        own = reference[outcomes.instance]
+        np.divide(outcomes.objective, own, out=shares, where=own != 0)
+    return shares
 
 
 def mean(values: NDArray[np.float64]) -> float:
     """The mean of the numbers among the values; NaN if there are none."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else math.nan
+
+
+def standard_error(values: NDArray[np.float64], instance: NDArray[np.int64]) -> float:
+    """How far the mean may be off; attempts at one graph count as one. NaN below two graphs."""
+    known = ~np.isnan(values)
+    _, graph = np.unique(instance[known], return_inverse=True)
+    attempts = np.bincount(graph)
+    if len(attempts) < 2:
+        return math.nan
+    each = np.bincount(graph, values[known]) / attempts
+    return float(each.std(ddof=1) / math.sqrt(len(each)))
 
 
 def summarise_samples(outcomes: Outcomes, temperature: float) -> Sampling:
