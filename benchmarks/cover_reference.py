@@ -23,7 +23,7 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import gnarl_dsl as gnarl
-from benchmarks.machine import ROOT, load_average, provenance, write_results
+from benchmarks.machine import load_average, provenance, publish, results_parser
 from gnarl_compiler.algorithms.covers import min_vertex_cover, vertex_cover_primal_dual
 from gnarl_compiler.instance import Instance
 from gnarl_runtime.pools import draw_pool
@@ -40,27 +40,22 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print the table, write both files."""
     options = parse_options(arguments)
     rng = np.random.default_rng(options.seed)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for nodes in (size for size in PUBLISHED if size <= options.most_nodes):
         count = options.graphs if nodes <= 64 else max(1, options.graphs // 3)
         print(f"{count} graphs of {nodes} nodes", file=sys.stderr, flush=True)
         rows += rows_of(nodes, count, options.seed, rng)
     record = {"rows": rows, "written": {**provenance(), "load": load_average()}}
-    text = "\n".join(lines_of(record)) + "\n"
-    write_results(options.output, "paper_termination", text, record)
-    print(text)
+    publish(options.output, "paper_termination", lines_of(record), record)
     return 0
 
 
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = results_parser(__doc__)
     parser.add_argument("--graphs", type=int, default=300, help="a third of it above 64 nodes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most-nodes", type=int, default=1024)
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "results", metavar="DIR")
     return parser.parse_args(arguments)
 
 

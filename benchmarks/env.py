@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def write_json(path: Path, record: dict[str, object]) -> None:
+def write_json(path: Path, record: Mapping[str, object]) -> None:
     """Write the record, making its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=2) + "\n", "utf-8")

@@ -80,7 +80,7 @@ def checks() -> list[Row]:
 def show(rows: Sequence[Row]) -> None:
     print(f"{'':32} {'median':>9} {'best':>9} {'worst':>9}")
     for row in rows:
-        times = "".join(f" {row[key]:6.1f} ms" for key in ("median_ms", "best_ms", "worst_ms"))  # type: ignore[literal-required]
+        times = "".join(f" {row[key]:6.1f} ms" for key in ("median_ms", "best_ms", "worst_ms"))
         print(f"{row['what']:32}{times}")
     slow = [r["what"] for r in rows if r["what"].startswith("check") and r["median_ms"] > LIMIT_MS]
     print(f"over {LIMIT_MS:.0f} ms: {', '.join(slow) or 'none'}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -50,6 +52,22 @@ def provenance() -> dict[str, Any]:
         "python": platform.python_version(),
         **{name: package_version(name) for name in PACKAGES},
     }
+
+
+def results_parser(description: str | None) -> argparse.ArgumentParser:
+    """The command line of a benchmark whose table belongs to the documentation."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "results", metavar="DIR")
+    return parser
+
+
+def publish(folder: Path, name: str, lines: Iterable[str], record: dict[str, Any]) -> None:
+    """Write a table and print it."""
+    text = "\n".join(lines) + "\n"
+    write_results(folder, name, text, record)
+    print(text)
 
 
 def write_results(folder: Path, name: str, text: str, record: dict[str, Any]) -> None:

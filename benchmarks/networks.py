@@ -27,7 +27,8 @@ from benchmarks.machine import (
     load_average,
     pin_to_one_core,
     provenance,
-    write_results,
+    publish,
+    results_parser,
 )
 
 SPEC = ROOT / "benchmarks" / "families" / "rgc_connected.gnarl"
@@ -56,23 +57,18 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     record = {"rows": rows, "edges_per_node": options.edges_per_node, "policy": policy_of(options)}
     record["provenance"] = {**provenance(), "load": [before, load_average()]}
-    text = "\n".join(lines_of(record)) + "\n"
-    write_results(options.output, "networks", text, record)
-    print(text)
+    publish(options.output, "networks", lines_of(record), record)
     return 0
 
 
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = results_parser(__doc__)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
     parser.add_argument("--run", type=Path, metavar="RUN", help="a run folder or checkpoint")
     parser.add_argument(
         "--edges-per-node", type=float, default=0.5, metavar="K", help="new ones (default 0.5)"
     )
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "results", metavar="DIR")
     return parser.parse_args(arguments)
 
 

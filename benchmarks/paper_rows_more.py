@@ -186,6 +186,22 @@ def _beside(nodes: int) -> tuple[str, str]:
     return "--against", "random,lowest,weak" if nodes < 30 else "random,lowest"
 
 
+def _on_20_nodes(setting: str) -> Row:
+    """The paper's size of training graphs, and of those by which it chooses weights."""
+    row = _rgc(setting, "ppo")
+    return replace(
+        row,
+        name=f"{row.name}_20",
+        label=f"{row.label}, trained on 20 nodes",
+        trials=tuple(
+            Trial(trial.nodes, trial.graphs, trial.options[:4])
+            for trial in row.trials
+            if trial.nodes in (20, 40, 60)
+        ),
+        options=(*row.options, "--set", "data.nodes=20", "--set", "validation.nodes=20"),
+    )
+
+
 def _as_published(setting: str) -> Row:
     recipe = f"rgc_{setting.replace(' ', '_')}_paper"
     return faithful(_rgc(setting, "ppo"), recipe, (20, 60, 100), "ppo.updates=9766", 0.0025)
@@ -221,6 +237,7 @@ RGC = Table(
     (
         *(_rgc(setting, method) for setting in _RGC_SETTINGS for method in _RGC_METHODS),
         _SPARSE,
+        *map(_on_20_nodes, _RGC_SETTINGS),
         *map(_as_published, _RGC_SETTINGS),
     ),
 )

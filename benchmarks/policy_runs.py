@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,7 @@ def measure_case(case: Case, network: Network, repetitions: int, seconds: float)
         times: dict[str, list[float]] = {name: [] for name in runs}
         for _ in range(repetitions):
             for name, run in runs.items():
-                times[name].append(milliseconds(lambda c=call, r=run: c(r, graphs), seconds))
+                times[name].append(milliseconds(partial(call, run, graphs), seconds))
         figure[mode] = times
     packing = [milliseconds(lambda: pack(batch, slots), seconds / 4) for _ in range(repetitions)]
     return {**figure, "packing": median(packing)}

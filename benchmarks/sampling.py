@@ -15,7 +15,8 @@ class Sampler:
 
     def rows(self, wanted: NDArray[np.bool_], legal: NDArray[np.bool_]) -> NDArray[np.int64]:
         """One node per row (rows, nodes): a wanted one, else a legal one, else 0."""
-        return pick_rows(wanted, legal, self.state)
+        picks: NDArray[np.int64] = pick_rows(wanted, legal, self.state)
+        return picks
 
     def one(self, wanted: NDArray[np.bool_], legal: NDArray[np.bool_]) -> int:
         """The same for a single row (nodes,)."""

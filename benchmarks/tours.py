@@ -18,7 +18,13 @@ from typing import Any
 if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.machine import ROOT, load_average, pin_to_one_core, provenance, write_results
+from benchmarks.machine import (
+    load_average,
+    pin_to_one_core,
+    provenance,
+    publish,
+    results_parser,
+)
 
 COLUMNS = "| nodes | tours | ms each | longest, ms | not proven | HiGHS, ms each | HiGHS / ours |"
 
@@ -32,9 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         rows.append(measure(nodes, options.graphs, options.exact, options.seed))
         print(table_row(rows[-1]), file=sys.stderr, flush=True)
     record = {"rows": rows, "written": {**provenance(), "load": load_average()}}
-    text = report(record)
-    write_results(options.output, "tours", text, record)
-    print(text)
+    publish(options.output, "tours", report(record), record)
     return 0
 
 
@@ -88,10 +92,10 @@ def table_row(row: dict[str, Any]) -> str:
     return f"| {row['nodes']} | {row['tours']} | " + " | ".join(map(str, figures)) + " |"
 
 
-def report(record: dict[str, Any]) -> str:
+def report(record: dict[str, Any]) -> list[str]:
     """The table with what it was made by."""
     written = record["written"]
-    lines = [
+    return [
         "# Shortest tours",
         "",
         "    python benchmarks/tours.py",
@@ -106,20 +110,15 @@ def report(record: dict[str, Any]) -> str:
         "",
         f"Written at {written['commit'][:12]}, {written['cpu']}, load {written['load'][0]}.",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = results_parser(__doc__)
     parser.add_argument("--sizes", default="12,16,20,30,40,50,60", metavar="N,N")
     parser.add_argument("--graphs", type=int, default=200, help="per size")
     parser.add_argument("--exact", type=int, default=20, help="of these for HiGHS, too")
     parser.add_argument("--seed", type=int, default=0)
-    output = ROOT / "docs" / "results"
-    parser.add_argument("--output", type=Path, default=output, metavar="DIR")
     return parser.parse_args(arguments)
 
 

@@ -25,11 +25,11 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.machine import (
-    ROOT,
     load_average,
     pin_to_one_core,
     provenance,
-    write_results,
+    publish,
+    results_parser,
 )
 
 
@@ -48,21 +48,16 @@ def main(arguments: list[str] | None = None) -> int:
         rows.append(solved(file, optimum, policy))
     load = [before, load_average()]
     record = {"rows": rows, "policy": policy, "provenance": {**provenance(), "load": load}}
-    text = "\n".join(lines_of(record)) + "\n"
-    write_results(options.output, "tsplib", text, record)
-    print(text)
+    publish(options.output, "tsplib", lines_of(record), record)
     return 0
 
 
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = results_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--run", type=Path, metavar="RUN", help="a run folder or checkpoint")
     parser.add_argument("--most-nodes", type=int, default=2000, help="leave larger ones out")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "results", metavar="DIR")
     return parser.parse_args(arguments)
 
 
