@@ -51,8 +51,9 @@ def measure(nodes: int, graphs: int, exact: int, seed: int) -> dict[str, Any]:
     from gnarl_compiler.algorithms.tours_exact import integer_program
 
     def ours(distance: Any) -> bool:
-        start = good_tour(distance, tours.KICKS_PER_NODE * nodes)
-        return bool(branch_and_bound(distance, start, tours.BRANCHING_LIMIT)[1])
+        margin = tours.ROUNDING * nodes
+        start = good_tour(distance, margin, tours.KICKS_PER_NODE * nodes)
+        return bool(branch_and_bound(distance, margin, start, tours.BRANCHING_LIMIT)[1])
 
     places = np.random.default_rng((seed, nodes)).random((graphs, nodes, 2))
     distances = [np.hypot(*(p[:, None] - p).transpose(2, 0, 1)) for p in places]

@@ -73,18 +73,18 @@ def any_distances(draw: st.DrawFn) -> np.ndarray:
 def test_branch_and_bound_agrees_with_held_karp(distance: np.ndarray) -> None:
     least = length(held_karp(distance), distance)
     worst = np.arange(len(distance))  # nothing that the search could owe its result to
-    tour, proven = branch_and_bound(distance, worst, 5000)
+    tour, proven = branch_and_bound(distance, 1e-9, worst, 5000)
     assert proven
     assert length(tour, distance) == pytest.approx(least, rel=1e-9, abs=1e-9)
-    assert length(good_tour(distance, 10), distance) >= least - 1e-9
+    assert length(good_tour(distance, 1e-9, 10), distance) >= least - 1e-9
 
 
 @pytest.mark.parametrize("source", ["euclidean", "uniform"])
 def test_branch_and_bound_agrees_with_the_integer_program(source: str) -> None:
     for seed in range(8):
         _, distance = distances(seed, 14 + 2 * seed, source)
-        start = good_tour(distance, 0)
-        tour, proven = branch_and_bound(distance, start, 5000)
+        start = good_tour(distance, 1e-12, 0)
+        tour, proven = branch_and_bound(distance, 1e-12, start, 5000)
         least = length(integer_program(distance), distance)
         assert proven
         assert length(tour, distance) == pytest.approx(least, rel=1e-9)
@@ -95,7 +95,7 @@ def test_a_search_that_is_given_up_is_followed_by_one_that_is_not(
 ) -> None:
     places = stream(2, "grid").integers(0, 4, (24, 2))
     distance = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))  # many shortest tours
-    _, proven = branch_and_bound(distance, good_tour(distance, 0), 2)
+    _, proven = branch_and_bound(distance, 1e-12, good_tour(distance, 1e-12, 0), 2)
     assert not proven
     monkeypatch.setattr(tours, "BRANCHING_LIMIT", 2)
     least = length(integer_program(distance), distance)

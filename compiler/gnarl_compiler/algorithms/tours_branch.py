@@ -20,38 +20,36 @@ FREE, FORCED, BANNED = 0, 1, -1
 
 FIRST_STEPS = 150  # of pricing, at the first subproblem
 STEPS = 25  # at every other one
-MARGIN = 1e-12  # of the largest distance, per node: what is closer is rounding
 
 
 @njit
-def branch_and_bound(distance, best, limit):  # type: ignore[no-untyped-def]
+def branch_and_bound(distance, margin, start, limit):  # type: ignore[no-untyped-def]
     """The best tour found within `limit` subproblems, and whether no tour is shorter.
 
-    The shorter the tour `best` that the search begins with, the sooner it ends.
+    The shorter the tour that the search starts with, the sooner it ends. Sums of distances that
+    are within `margin` of each other count as the same.
     """
     n = len(distance)
-    margin = rounding(distance)
-    shortest = tour_length(best, distance)
+    best, shortest = start, tour_length(start, distance)
     room = 8 * n  # a search that needs more is given up
-    states = np.zeros((room, n, n), np.int8)  # of edges
-    prices = np.zeros((room, n))
+    states, prices = np.zeros((room, n, n), np.int8), np.zeros((room, n))
+    state, price = np.zeros((n, n), np.int8), np.zeros(n)
+    degree, joined = np.zeros(n, np.int64), np.zeros(n, np.int64)
     waiting = 1
     for count in range(limit):
         waiting -= 1
-        state, price = states[waiting].copy(), prices[waiting].copy()
+        copy_subproblem(states[waiting], prices[waiting], state, price)
         steps = FIRST_STEPS if count == 0 else STEPS
-        bound, degree, joined = raise_prices(distance, state, price, shortest - margin, steps)
+        bound = raise_prices(distance, state, price, shortest - margin, steps, degree, joined)
         if bound < shortest - margin:
             node = np.argmax(degree)
-            if degree[node] > 2:
-                if waiting + 3 > room:
-                    return best, False
-                before = waiting
-                waiting += branch(distance, state, price, joined, node, states[waiting:])
-                prices[before:waiting] = price
-            else:
+            if degree[node] == 2:
                 best = walk(joined)
                 shortest = tour_length(best, distance)
+            elif waiting + 3 > room:
+                return best, False
+            else:
+                waiting += branch(distance, state, price, joined, node, states, prices, waiting)
         if waiting == 0:
             return best, True
     return best, False
@@ -61,24 +59,34 @@ def branch_and_bound(distance, best, limit):  # type: ignore[no-untyped-def]
 
 
 @njit
-def branch(distance, state, price, joined, node, children):  # type: ignore[no-untyped-def]
-    """Split a subproblem at a node with too many edges; returns into how many.
+def branch(distance, state, price, joined, node, states, prices, at):  # type: ignore[no-untyped-def]
+    """Split a subproblem at a node with too many edges, from place `at` on; returns into how many.
 
     With e and f two free edges of its 1-tree: without e; with e, without f; with both. The last
     one is looked at first.
     """
     e, f = cheapest_free(distance, state, price, joined, node)
-    children[0] = state
-    set_edge(children[0], node, e, BANNED)
-    children[1] = state
-    set_edge(children[1], node, f, BANNED)
-    force(children[1], node, e)
-    if (state[node] == FORCED).sum() == 1:
-        return 2
-    children[2] = state
-    force(children[2], node, e)
-    force(children[2], node, f)
-    return 3
+    parts = 3 if count_of(state, node, FORCED) == 0 else 2
+    for part in range(parts):
+        own = states[at + part]
+        copy_subproblem(state, price, own, prices[at + part])
+        if part == 0:
+            set_edge(own, node, e, BANNED)
+        else:
+            force(own, node, e)
+        if part == 1:
+            set_edge(own, node, f, BANNED)
+        elif part == 2:
+            force(own, node, f)
+    return parts
+
+
+@njit
+def copy_subproblem(state, price, to_state, to_price):  # type: ignore[no-untyped-def]
+    for a in range(len(state)):
+        to_price[a] = price[a]
+        for b in range(len(state)):
+            to_state[a, b] = state[a, b]
 
 
 @njit
@@ -88,12 +96,10 @@ def cheapest_free(distance, state, price, joined, node):  # type: ignore[no-unty
     least = less = INF
     for v in range(len(joined)):
         a, b = edge_of(joined, v)
-        if a != node and b != node:
-            continue
         other = a + b - node
-        cost = distance[node, other] + price[other]
-        if state[node, other] != FREE:
+        if (a != node and b != node) or state[node, other] != FREE:
             continue
+        cost = distance[node, other] + price[other]
         if cost < least:
             first, second, least, less = other, first, cost, least
         elif cost < less:
@@ -106,10 +112,19 @@ def force(state, a, b):  # type: ignore[no-untyped-def]
     """Demand an edge; a node that has two of them gets no other."""
     set_edge(state, a, b, FORCED)
     for end in (a, b):
-        if (state[end] == FORCED).sum() >= 2:
+        if count_of(state, end, FORCED) >= 2:
             for other in range(len(state)):
                 if state[end, other] == FREE and other != end:
                     set_edge(state, end, other, BANNED)
+
+
+@njit
+def count_of(state, node, value):  # type: ignore[no-untyped-def]
+    """How many edges of a node are in a state."""
+    count = 0
+    for other in range(len(state)):
+        count += state[node, other] == value and other != node
+    return count
 
 
 @njit
@@ -123,11 +138,7 @@ def hopeless(state):  # type: ignore[no-untyped-def]
     """Whether some node is left with too few edges, or must have too many."""
     n = len(state)
     for node in range(n):
-        banned = forced = 0
-        for other in range(n):
-            banned += state[node, other] == BANNED
-            forced += state[node, other] == FORCED
-        if forced > 2 or n - 1 - banned < 2:
+        if count_of(state, node, FORCED) > 2 or count_of(state, node, BANNED) > n - 3:
             return True
     return False
 
@@ -136,32 +147,34 @@ def hopeless(state):  # type: ignore[no-untyped-def]
 
 
 @njit
-def raise_prices(distance, state, price, enough, steps):  # type: ignore[no-untyped-def]
-    """Change prices so that the bound rises, until it is enough; leaves the best ones in `price`.
+def raise_prices(distance, state, price, enough, steps, degree, joined):  # type: ignore[no-untyped-def]
+    """Change prices so that the bound rises, until it is enough; returns it.
 
-    Returns the bound, and the degrees and edges of the 1-tree behind it. Steps are Polyak's.
+    Leaves the best prices in `price`, and degrees and edges of their 1-tree. Steps are Polyak's.
     """
-    n = len(distance)
-    degree, joined = np.zeros(n, np.int64), np.zeros(n, np.int64)
     if hopeless(state):
-        return INF, degree, joined
-    best, best_degree, best_joined = -INF, degree.copy(), joined.copy()
-    trial = price.copy()
-    scale, since = 1.0, 0
+        return INF
+    n = len(distance)
+    trial, trial_degree, trial_joined = price.copy(), degree.copy(), joined.copy()
+    best, scale, since = -INF, 1.0, 0
     for _ in range(steps):
-        bound = one_tree(distance, state, trial, degree, joined)
+        bound = one_tree(distance, state, trial, trial_degree, trial_joined)
+        since += 1
         if bound > best:
             best, since = bound, 0
-            best_degree[:], best_joined[:], price[:] = degree, joined, trial
-        else:
-            since += 1
-        uneven = ((degree - 2) ** 2).sum()
+            for v in range(n):
+                price[v], degree[v], joined[v] = trial[v], trial_degree[v], trial_joined[v]
+        uneven = 0
+        for v in range(n):
+            uneven += (trial_degree[v] - 2) ** 2
         if best >= enough or uneven == 0:
             break
         if since == 5:
             scale, since = scale / 2, 0
-        trial += scale * (enough - bound) / uneven * (degree - 2)
-    return best, best_degree, best_joined
+        step = scale * (enough - bound) / uneven
+        for v in range(n):
+            trial[v] += step * (trial_degree[v] - 2)
+    return best
 
 
 @njit
@@ -245,12 +258,6 @@ def walk(joined):  # type: ignore[no-untyped-def]
     return tour
 
 
-@njit
-def rounding(distance):  # type: ignore[no-untyped-def]
-    """By how much sums of distances may differ that are the same."""
-    return MARGIN * len(distance) * np.abs(distance).max()
-
-
 # A tour to begin with
 
 
@@ -263,25 +270,31 @@ def tour_length(tour, distance):  # type: ignore[no-untyped-def]
 
 
 @njit
-def good_tour(distance, kicks):  # type: ignore[no-untyped-def]
-    """Local search from nearest neighbours, begun again from the best tour with three cuts."""
-    n, margin = len(distance), rounding(distance)
+def good_tour(distance, margin, kicks):  # type: ignore[no-untyped-def]
+    """Local search from nearest neighbours, and again from the best tour with segments swapped."""
+    n = len(distance)
     best = nearest_neighbours(distance)
     improve(best, distance, margin)
     shortest = tour_length(best, distance)
+    tour = best.copy()
     draw = 1
     for _ in range(kicks):
-        cuts = np.zeros(3, np.int64)
-        for k in range(3):
-            draw = (draw * 1103515245 + 12345) % 2147483648
-            cuts[k] = 1 + (draw >> 8) % (n - 1)
-        cuts.sort()
-        a, b, c = cuts
-        tour = np.concatenate((best[:a], best[b:c], best[a:b], best[c:]))
+        draw = (draw * 1103515245 + 12345) % 2147483648
+        first = 1 + (draw >> 8) % (n - 1)
+        draw = (draw * 1103515245 + 12345) % 2147483648
+        second = 1 + (draw >> 8) % (n - 1)
+        low, high = min(first, second), max(first, second)
+        for place in range(n):  # 0..low, then high..n, then what was between
+            if place < low:
+                tour[place] = best[place]
+            elif place < low + n - high:
+                tour[place] = best[place - low + high]
+            else:
+                tour[place] = best[place - n + high]
         improve(tour, distance, margin)
         length = tour_length(tour, distance)
         if length < shortest - margin:
-            best, shortest = tour, length
+            best, shortest = tour.copy(), length
     return best
 
 
@@ -315,7 +328,10 @@ def reverse_segments(tour, distance, margin):  # type: ignore[no-untyped-def]
         for j in range(i + 2, n if i else n - 1):
             a, b, c, d = tour[i], tour[i + 1], tour[j], tour[(j + 1) % n]
             if distance[a, c] + distance[b, d] < distance[a, b] + distance[c, d] - margin:
-                tour[i + 1 : j + 1] = tour[i + 1 : j + 1][::-1].copy()
+                left, right = i + 1, j
+                while left < right:
+                    tour[left], tour[right] = tour[right], tour[left]
+                    left, right = left + 1, right - 1
                 gained = True
     return gained
 
@@ -324,20 +340,29 @@ def reverse_segments(tour, distance, margin):  # type: ignore[no-untyped-def]
 def move_segment(tour, distance, margin):  # type: ignore[no-untyped-def]
     """Or-opt: move the first segment of up to three nodes that is better off elsewhere."""
     n = len(tour)
+    turned = tour.copy()
     for size in range(1, min(3, n - 3) + 1):
         for start in range(n):
-            turned = np.concatenate((tour[start:], tour[:start]))  # the segment is in front
-            a, b = turned[0], turned[size - 1]
-            before, after = turned[n - 1], turned[size]
+            for place in range(n):  # the segment comes first
+                turned[place] = tour[(start + place) % n]
+            a, b, after, before = turned[0], turned[size - 1], turned[size], turned[n - 1]
             out = distance[before, a] + distance[b, after] - distance[before, after]
             for place in range(size, n - 1):
                 c, d = turned[place], turned[place + 1]
                 ahead = distance[c, a] + distance[b, d] - distance[c, d]
                 back = distance[c, b] + distance[a, d] - distance[c, d]
                 if min(ahead, back) < out - margin:
-                    segment = turned[:size].copy()
-                    tour[: place - size + 1] = turned[size : place + 1]
-                    tour[place - size + 1 : place + 1] = segment if ahead <= back else segment[::-1]
-                    tour[place + 1 :] = turned[place + 1 :]
+                    put_segment(turned, size, place, back < ahead, tour)
                     return True
     return False
+
+
+@njit
+def put_segment(turned, size, place, reverse, tour):  # type: ignore[no-untyped-def]
+    """Write a tour with its first nodes behind those up to `place`."""
+    for k in range(len(tour)):
+        tour[k] = turned[k]
+    for k in range(size, place + 1):
+        tour[k - size] = turned[k]
+    for k in range(size):
+        tour[place - k if reverse else place - size + 1 + k] = turned[k]
