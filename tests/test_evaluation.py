@@ -322,6 +322,18 @@ def test_rows_by_size_share_the_time() -> None:
     assert spent == pytest.approx(out.seconds)
 
 
+@pytest.mark.parametrize("most", [1, 3])
+def test_episodes_can_be_cut_off_before_the_specs_limit(most: int) -> None:
+    game, graphs = compiled("bellman_ford"), pool("bellman_ford")
+    whole = play_with(RandomPlayer(), game, graphs)
+    cut = play_with(RandomPlayer(), game, graphs, max_rounds=most)
+    assert (cut.steps == np.minimum(whole.steps, 2 * most)).all()
+    longer = whole.steps > 2 * most
+    assert longer.any()
+    assert (cut.truncated == np.where(longer, True, whole.truncated)).all()
+    assert (cut.correct[~longer] == whole.correct[~longer]).all()
+
+
 # Baselines
 
 

@@ -174,6 +174,19 @@ def test_a_reference_that_is_needed_is_mentioned(
     assert "correct" not in out
 
 
+def test_an_episode_without_an_end_in_sight_can_be_cut_off(
+    runs: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    data = tmp_path / "roads.edges"
+    data.write_text("".join(f"{k} {k + 1} 0.5\n" for k in range(9)), "utf-8")
+    flags = ("--data", data, "-p", "stop=settled", "--max-rounds", "3")
+    _, out, _ = run(runs / "bellman_ford", *flags, capsys=capsys)
+    assert "cut off" in out
+    code, _, err = run(runs / "bellman_ford", *flags[:-1], "0", capsys=capsys)
+    assert code == 2
+    assert "--max-rounds 0: expected 1 or more" in err
+
+
 @pytest.mark.parametrize(
     ("after", "cycle"),
     [

@@ -23,6 +23,7 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
     add_param(parser)
     drawn = "draw picks instead of taking the best; 0: the best (default: what the recipe says)"
     add("--temperature", type=float, metavar="T", help=drawn)
+    add("--max-rounds", type=int, metavar="K", help="cut episodes off there, at the latest")
     add_seed(parser, "instances and drawn picks")
     add("--threads", type=int, default=1, metavar="K", help="of the network (default 1)")
 
@@ -34,8 +35,8 @@ def verify_policy_arguments(args: argparse.Namespace) -> None:
         raise UsageError(f"there is no {args.checkpoint}; expected {CHECKPOINT}")
     if args.temperature is not None and not 0 <= args.temperature < float("inf"):
         raise UsageError(f"--temperature {args.temperature:g}: expected a number from 0 up")
-    for flag, least in (("samples", 1), ("threads", 1), ("seed", 0)):
-        given = getattr(args, flag)
+    for flag, least in (("samples", 1), ("threads", 1), ("seed", 0), ("max-rounds", 1)):
+        given = getattr(args, flag.replace("-", "_"))
         if given is not None and given < least:
             raise UsageError(f"--{flag} {given}: expected {least} or more")
     if args.samples > 1 and not args.temperature:

@@ -69,6 +69,7 @@ def plan_of(args: argparse.Namespace, target: Target) -> Plan:
         data=read_data(args.data, problem, args.seed) if args.data else None,
         temperature=target.temperature(args.temperature),
         samples=args.samples,
+        max_rounds=args.max_rounds,
         against=parse_names("--against", args.against),
         reference=args.reference,
         metrics=not args.no_reference,

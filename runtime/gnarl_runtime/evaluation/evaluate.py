@@ -45,6 +45,7 @@ class Plan:
     against: tuple[str, ...] = ()
     reference: str | None = None  # an expert; None: `optimal` where no metric says the ratio
     metrics: bool = True  # without, no oracle is solved for metrics and references
+    max_rounds: int | None = None  # instead of the spec's limit, if that is higher
     slots: int | None = None
 
 
@@ -202,6 +203,7 @@ class _Run:
             samples=plan.samples if own else 1,
             first=first,
             slots=plan.slots,
+            max_rounds=plan.max_rounds,
             keep=Keep(solutions=own and plan.samples > 1),
             progress=self._teller(f"{label}, {name or 'policy'}"),
         )

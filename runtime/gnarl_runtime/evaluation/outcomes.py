@@ -22,7 +22,7 @@ class Outcomes:
     nodes: NDArray[np.int64]  # (E,)
     valid: NDArray[np.bool_]  # (E,) the spec's clause at the end; true if it has none
     correct: NDArray[np.bool_]  # (E,) the spec's clause at the end; `valid` if it has none
-    truncated: NDArray[np.bool_]  # (E,) cut off by the spec's limit
+    truncated: NDArray[np.bool_]  # (E,) cut off by a limit of rounds
     stopped: NDArray[np.bool_]  # (E,) given up by the player
     objective: NDArray[np.float64]  # (E,) NaN if there is none
     metrics: Mapping[str, NDArray[np.float64]]  # by name, (E,)

@@ -29,6 +29,7 @@ def document(evaluation: Evaluation, origin: Mapping[str, Any]) -> dict[str, Any
         "seed": plan.seed,
         "temperature": plan.temperature,
         "samples": plan.samples,
+        "max_rounds": plan.max_rounds,
         "reference": evaluation.reference,
     }
     results = [row.document() for row in evaluation.rows]

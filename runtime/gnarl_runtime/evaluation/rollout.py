@@ -73,10 +73,11 @@ def play_with(
     first: int = 0,
     slots: int | None = None,
     objective: str | None = None,
+    max_rounds: int | None = None,
     keep: Keep = _NOTHING,
     progress: Progress | None = None,
 ) -> Outcomes:
-    """Every instance of the pool played `samples` times to its end.
+    """Every instance of the pool played `samples` times to its end, or for `max_rounds`.
 
     `first` is the number of the pool's first instance where players draw by number: parts of a
     set of instances are then played as the whole would be.
@@ -86,6 +87,7 @@ def play_with(
     # One pick whose result nobody reads: code is loaded or compiled before the clock starts.
     _Table(engine, 1, 1, objective, keep).warm_up(player)
     table = _Table(engine, len(pool) * samples, samples, objective, keep)
+    table.max_rounds = np.inf if max_rounds is None else max_rounds
     table.run(player, first, progress or _silent)
     return table.outcomes()
 
@@ -112,7 +114,7 @@ class _Table:
         self.engine, self.keep = engine, keep
         self.instance, self.sample = np.divmod(np.arange(episodes), samples)  # (E,)
         self.seat = np.full(engine.slots, -1)  # (slots,) the episode in each slot
-        self.next, self.seconds = 0, 0.0
+        self.next, self.seconds, self.max_rounds = 0, 0.0, np.inf
         self.objective = _objective_kernel(engine, objective)
         names = [m.name for m in engine.problem.metrics] if engine.compiled.metrics else []
         nodes = engine.pool.batch.n[self.instance]
@@ -174,6 +176,8 @@ class _Table:
         self.seat[slots[:count]] = fresh
         if count:
             self.engine.load(slots[:count], self.instance[fresh])
+            limit = self.engine.batch.limit
+            limit[slots[:count]] = np.minimum(limit[slots[:count]], self.max_rounds)
 
     def _step(self, player: Player, slots: Index, first: int = 0) -> None:
         engine, own = self.engine, self.seat[slots]

@@ -131,7 +131,7 @@ def solution_text(problem: Problem, solution: Solution, title: str) -> str:
         *([("valid", _yes(solution.valid))] if solution.valid is not None else []),
         *([("correct", _yes(solution.correct))] if solution.correct is not None else []),
         ("steps", f"{len(solution.picks)} in {solution.seconds:.2f} s{attempts}"),
-        *([("cut off", "by the spec's limit")] if solution.truncated else []),
+        *([("cut off", "by the limit of rounds")] if solution.truncated else []),
         *_state_lines(problem, solution),
     ]
     width = max(len(name) for name, _ in entries)

@@ -46,7 +46,7 @@ def solve_command(args: argparse.Namespace) -> int:
 
 def _solve(target: Target, graphs: Sequence[Imported], args: argparse.Namespace) -> list[Solution]:
     temperature = target.temperature(args.temperature)
-    attempts = Attempts(temperature, args.samples, args.seed, args.rescale)
+    attempts = Attempts(temperature, args.samples, args.seed, args.rescale, args.max_rounds)
     with Watcher(target.problem.name) as progress:
         try:
             return solve(target.policy, target.problem, graphs, attempts, progress)
@@ -95,6 +95,7 @@ def _write(
         "temperature": target.temperature(args.temperature),
         "samples": args.samples,
         "rescale": args.rescale,
+        "max_rounds": args.max_rounds,
         **target.provenance(),
         **machine(),
     }

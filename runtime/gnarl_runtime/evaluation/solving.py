@@ -48,6 +48,7 @@ class Attempts:
     samples: int = 1
     seed: int = 0
     rescale: bool = False
+    max_rounds: int | None = None
 
 
 def without_judges(problem: Problem) -> Problem:
@@ -100,6 +101,7 @@ def _attempt(
         compiled,
         pool,
         samples=attempts.samples,
+        max_rounds=attempts.max_rounds,
         keep=Keep(picks=True, states=True),
         progress=lambda done, total: tell("solving", int(1000 * done), 1000 * total),
     )
@@ -107,8 +109,14 @@ def _attempt(
         return outcomes
     original = pool_of(compiled.problem, instances, compiled.oracles)
     again = ReplayPlayer(outcomes.picks, attempts.samples)
-    keep = Keep(picks=True, states=True)
-    played = play_with(again, compiled, original, samples=attempts.samples, keep=keep)
+    played = play_with(
+        again,
+        compiled,
+        original,
+        samples=attempts.samples,
+        max_rounds=attempts.max_rounds,
+        keep=Keep(picks=True, states=True),
+    )
     return replace(played, seconds=outcomes.seconds)
 
 
