@@ -352,6 +352,26 @@ def test_a_spec_has_a_default_recipe(spec: str, name: str) -> None:
     assert recipe == (load_recipe(name) if name else Recipe(trainer="bc"))
 
 
+@pytest.mark.parametrize(
+    ("trainer", "updates"), [("bc", (4800, 300)), ("ppo", (2000, 240)), ("bc+ppo", (1200, 180))]
+)
+def test_minutes_are_shared_by_the_parts_of_a_recipe(
+    trainer: str, updates: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update of PPO takes much longer than one of imitation: each is timed by itself."""
+    seconds = {"bc": 0.1, "ppo": 2.0}
+    monkeypatch.setattr(session, "seconds_per_update", lambda request, part: seconds[part])
+    recipe = change_recipe(tiny(trainer=trainer), ["bc.updates=2000", "ppo.updates=300"])
+    fitted = session.fit_to_minutes(session.Request(shipped("mvc"), recipe, "tiny"), 8)
+    assert (fitted.bc.updates, fitted.ppo.updates) == updates
+
+
+def test_both_parts_of_a_recipe_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "CALIBRATION", 0.0)
+    request = session.Request(shipped("mvc"), tiny(trainer="bc+ppo"), "tiny")
+    assert all(session.seconds_per_update(request, part) > 0 for part in ("bc", "ppo"))
+
+
 def test_changes_find_their_key() -> None:
     recipe = change_recipe(Recipe(), ["lr=1e-3", "rounds=3", "data.nodes=[4, 9]", "loss=kl"])
     assert recipe.bc.lr == 1e-3

@@ -23,7 +23,6 @@ from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_
 from gnarl_runtime.training.validate import make_validator
 
 CALIBRATION = 4.0  # seconds of updates from which the time of one is known
-_SECTIONS = {"bc": "bc", "ppo": "ppo", "bc+ppo": "ppo"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def start(request: Request, out: Path, minutes: float | None = None) -> int:
     with Display() as display:
         if minutes is not None:
             display.stage("measuring the time of an update …")
-            request = replace(request, recipe=_fitted(request, minutes))
+            request = replace(request, recipe=fit_to_minutes(request, minutes))
         config = make_config(
             request.problem,
             request.recipe,
@@ -120,16 +119,26 @@ def _say_end(run: RunFolder, finished: Finished) -> None:
     print(f"run folder: {run.path}")
 
 
-def _fitted(request: Request, minutes: float) -> Recipe:
-    """The recipe with as many updates as fit: measured once on a trainer that is thrown away."""
-    trainer = make_trainer(request.problem, request.recipe, request.seed)
+def fit_to_minutes(request: Request, minutes: float) -> Recipe:
+    """The recipe with as many updates as fit, those of its parts in the same proportion."""
+    recipe = request.recipe
+    parts = {name: getattr(recipe, name) for name in recipe.trainer.split("+")}
+    whole = sum(part.updates * seconds_per_update(request, name) for name, part in parts.items())
+    share = 60 * minutes / whole
+    changed = {
+        name: part.model_copy(update={"updates": max(1, int(part.updates * share))})
+        for name, part in parts.items()
+    }
+    return recipe.model_copy(update=changed)
+
+
+def seconds_per_update(request: Request, part: str) -> float:
+    """Measured once, on a trainer of that part of the recipe that is thrown away."""
+    recipe = request.recipe.model_copy(update={"trainer": part})
+    trainer = make_trainer(request.problem, recipe, request.seed)
     trainer.update()
     began, count = time.monotonic(), 0
     while time.monotonic() - began < CALIBRATION or count < 2:
         trainer.update()
         count += 1
-    each = (time.monotonic() - began) / count
-    updates = max(1, int(60 * minutes / each))
-    section = _SECTIONS[request.recipe.trainer]
-    changed = getattr(request.recipe, section).model_copy(update={"updates": updates})
-    return request.recipe.model_copy(update={section: changed})
+    return (time.monotonic() - began) / count
