@@ -24,7 +24,7 @@ ROWS = {  # by problem, as `--pretrained` has it
     "bellman_ford": "bellman_ford",
     "mst_prim": "mst_prim",
     "mvc": "mvc_bc",
-    "tsp": "tsp_bc",
+    "tsp": "tsp_bc_wide",
     "rgc": "rgc_sparse_random_ppo",
 }
 WEIGHTS = ROOT / "runtime" / "gnarl_runtime" / "pretrained_weights"
