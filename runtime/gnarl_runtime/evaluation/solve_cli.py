@@ -18,8 +18,8 @@ EXAMPLES = """
   gnarl-solve runs/tsp --data berlin52.tsp --rescale
   gnarl-solve runs/mvc --data my_graph.json --out cover.json
   gnarl-solve runs/tsp --data my.tsp --temperature 0.1 --samples 64     the best of 64 attempts
-  gnarl-solve --pretrained bellman_ford --data roads.gr -p stop=settled --max-rounds 9999
-                                              no reference needed, and an end in any case
+  gnarl-solve --pretrained bellman_ford --data roads.gr -p stop=settled   no reference needed
+  gnarl-solve runs/bf --data roads.gr -p stop=settled --max-rounds 9999   and an end in any case
 """
 
 
