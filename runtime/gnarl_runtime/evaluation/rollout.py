@@ -86,8 +86,7 @@ def play_with(
     engine = Engine(compiled, pool, side_by_side)
     # One pick whose result nobody reads: code is loaded or compiled before the clock starts.
     _Table(engine, 1, 1, objective, keep).warm_up(player)
-    table = _Table(engine, len(pool) * samples, samples, objective, keep)
-    table.max_rounds = np.inf if max_rounds is None else max_rounds
+    table = _Table(engine, len(pool) * samples, samples, objective, keep, max_rounds)
     table.run(player, first, progress or _silent)
     return table.outcomes()
 
@@ -109,12 +108,19 @@ class _Table:
     """Which episode is in which slot, and what came of those that have ended."""
 
     def __init__(
-        self, engine: Engine, episodes: int, samples: int, objective: str | None, keep: Keep
+        self,
+        engine: Engine,
+        episodes: int,
+        samples: int,
+        objective: str | None,
+        keep: Keep,
+        max_rounds: int | None = None,
     ) -> None:
         self.engine, self.keep = engine, keep
         self.instance, self.sample = np.divmod(np.arange(episodes), samples)  # (E,)
         self.seat = np.full(engine.slots, -1)  # (slots,) the episode in each slot
-        self.next, self.seconds, self.max_rounds = 0, 0.0, np.inf
+        self.next, self.seconds = 0, 0.0
+        self.max_rounds = np.inf if max_rounds is None else max_rounds
         self.objective = _objective_kernel(engine, objective)
         names = [m.name for m in engine.problem.metrics] if engine.compiled.metrics else []
         nodes = engine.pool.batch.n[self.instance]
