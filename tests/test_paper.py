@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from benchmarks.paper import main
 from benchmarks.paper_figures import learning_curve
-from benchmarks.paper_report import minutes_of, write_table
-from benchmarks.paper_rows import Row, Table, Trial
+from benchmarks.paper_report import interval, minutes_of, write_table
+from benchmarks.paper_rows import Row, Table, Trial, faithful
 from benchmarks.paper_runs import Budget, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
 
@@ -46,6 +47,25 @@ def test_a_row_is_trained_evaluated_and_not_repeated(tmp_path: Path) -> None:
 def test_a_table_without_runs_says_so(tmp_path: Path) -> None:
     assert "Not run yet: Tiny BFS." in write_table(TABLE, tmp_path, tmp_path / "results")
     assert not (tmp_path / "results").exists()
+
+
+def test_means_have_an_interval_over_graphs() -> None:
+    row = replace(ROW, figure="reward")
+    result = {"reward": 1.0, "metrics": {}, "standard_errors": {"reward": 0.1}}
+    known, unknown = SimpleNamespace(result=result), SimpleNamespace(result={"reward": 1.0})
+    assert interval(row, [known]) == " [0.804, 1.196]"
+    assert interval(row, [known, known]) == " [0.861, 1.139]"  # twice as many graphs
+    assert interval(row, [known, unknown]) == ""
+
+
+def test_a_share_of_the_papers_samples_is_in_the_label() -> None:
+    whole = faithful(ROW, "bfs_paper", (8,), "bc.updates=4000", 1)
+    part = faithful(ROW, "bfs_paper", (8,), "bc.updates=4000", 0.005)
+    assert whole.label == "Tiny BFS, the paper's recipe"
+    assert whole.options == ()
+    assert part.label == "Tiny BFS, the paper's recipe, 0.5 % of it"
+    assert part.options == ("--set", "bc.updates=20", "--set", "validation.every=2")
+    assert faithful(ROW, "bfs_paper", (16,), "bc.updates=4000", 1).trials == ()
 
 
 def test_a_budget_in_minutes_is_named() -> None:
