@@ -8,13 +8,22 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks.machine import provenance, write_results
+from benchmarks.machine import ROOT, provenance, write_results
 from benchmarks.paper_figures import draw_figure
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Outcome, outcomes_of
 from gnarl_runtime.evaluation.summary import Z95, wilson
 
 _DIGITS = {"ratio": 4, "reward": 3}  # one for all others
+COLUMNS = (
+    *("method", "graphs", "paper", "ours", "per seed", "steps", "s per graph", "MB"),
+    *("training, CPU min", "learned from"),
+)
+MEMORY = COLUMNS.index("MB")
+MEMORY_NOTE = (
+    "MB: the most memory that the evaluation took, of which about 390 are for loading Python and "
+    "torch; "
+)
 
 
 def write_table(table: Table, runs: Path, output: Path) -> str:
@@ -35,17 +44,11 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     yield ""
     yield table.note
     yield ""
-    yield (
-        "| method | graphs | paper | ours | per seed | steps | s per graph | MB "
-        "| training, CPU min | learned from |"
-    )
-    yield "|---" * 10 + "|"
-    for row in table.rows:
-        for trial in row.trials:
-            own = [outcome for outcome in found[row.name] if outcome.trial == trial]
-            if own:
-                yield f"| {' | '.join(cells(row, trial, own))} |"
-                yield from (f"| {' | '.join(line)} |" for line in baseline_cells(row, trial, own))
+    known = any(o.megabytes is not None for outcomes in found.values() for o in outcomes)
+    for line in ([*COLUMNS], ["---"] * len(COLUMNS), *body(table, found)):
+        if not known:
+            del line[MEMORY]
+        yield f"|{'|'.join(line)}|" if line[0] == "---" else f"| {' | '.join(line)} |"
     if table.figure:
         yield from ("", f"![{table.title}](paper_{table.name}.svg)")
     missing = [row.label for row in table.rows if not found[row.name]]
@@ -57,9 +60,19 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     yield from (
         "",
         f"{trained}; ± is over seeds, [ ] the 95 % interval of all graphs together, ( ) published; "
-        "MB: the most memory that the evaluation took, of which about 390 are for loading Python "
-        "and torch; learned from: states in which a pick was learned, in millions.",
+        f"{MEMORY_NOTE if known else ''}learned from: states in which a pick was learned, in "
+        "millions.",
     )
+
+
+def body(table: Table, found: dict[str, list[Outcome]]) -> Iterator[list[str]]:
+    """The cells of each line; baselines below the method they were played beside."""
+    for row in table.rows:
+        for trial in row.trials:
+            own = [outcome for outcome in found[row.name] if outcome.trial == trial]
+            if own:
+                yield cells(row, trial, own)
+                yield from baseline_cells(row, trial, own)
 
 
 def budget_lines(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
@@ -191,7 +204,7 @@ def document(table: Table, found: dict[str, list[Outcome]]) -> dict[str, Any]:
             "training_cpu_seconds": plain(outcome.cpu_seconds),
             "picks_learned_from": outcome.picks,
             "evaluation_megabytes": outcome.megabytes,
-            "command": outcome.command,
+            "command": from_here(outcome.command),
             "commit": outcome.commit,
             "result": outcome.result,
         }
@@ -199,6 +212,11 @@ def document(table: Table, found: dict[str, list[Outcome]]) -> dict[str, Any]:
         for outcome in found[row.name]
     ]
     return {"table": table.name, "title": table.title, "rows": rows, "written": provenance()}
+
+
+def from_here(command: Sequence[str], root: Path = ROOT) -> list[str]:
+    """A command as it is typed in the checkout: the folder above it is nobody's business."""
+    return [part.replace(f"{root}/", "") for part in command]
 
 
 def plain(value: float) -> float | None:

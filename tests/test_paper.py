@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.paper import main
 from benchmarks.paper_figures import learning_curve
-from benchmarks.paper_report import interval, minutes_of, write_table
+from benchmarks.paper_report import from_here, interval, minutes_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
 from benchmarks.paper_runs import Budget, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
@@ -66,6 +66,11 @@ def test_a_share_of_the_papers_samples_is_in_the_label() -> None:
     assert part.label == "Tiny BFS, the paper's recipe, 0.5 % of it"
     assert part.options == ("--set", "bc.updates=20", "--set", "validation.every=2")
     assert faithful(ROW, "bfs_paper", (16,), "bc.updates=4000", 1).trials == ()
+
+
+def test_commands_are_told_as_they_are_typed_in_the_checkout() -> None:
+    command = ["gnarl-train", "--out", "/home/me/gnarl/runs/paper/bfs-seed0"]
+    assert from_here(command, Path("/home/me/gnarl"))[-1] == "runs/paper/bfs-seed0"
 
 
 def test_a_budget_in_minutes_is_named() -> None:
