@@ -161,9 +161,13 @@ def _published_gains(setting: str, method: str) -> dict[int, str]:
     return {nodes: figure for (nodes, _), figure in zip(_RGC_SIZES, figures, strict=True)}
 
 
+def _asked(setting: str) -> tuple[str, ...]:
+    graphs, removal = setting.split()
+    return "--instances", graphs, "-p", f"removal={removal}"
+
+
 def _rgc(setting: str, method: str) -> Row:
     graphs, removal = setting.split()
-    asked = ("--instances", graphs, "-p", f"removal={removal}")
     own, dqn = _published_gains(setting, method), _published_gains(setting, "RNet-DQN")
     return Row(
         f"rgc_{graphs}_{removal}_{method}",
@@ -172,7 +176,7 @@ def _rgc(setting: str, method: str) -> Row:
         f"rgc_{method}",
         "reward",
         tuple(
-            Trial(nodes, count, (*asked, *(_beside(nodes) if method == "ppo" else ())))
+            Trial(nodes, count, (*_asked(setting), *(_beside(nodes) if method == "ppo" else ())))
             for nodes, count in _RGC_SIZES
         ),
         1,
@@ -211,14 +215,13 @@ def _wide(setting: str) -> Row:
 def _as_published(setting: str) -> Row:
     recipe = f"rgc_{setting.replace(' ', '_')}_paper"
     row = _alone(setting, (20, 60, 100))
-    return faithful(row, recipe, (20, 60, 100), "ppo.updates=9766", 0.0025)
+    return faithful(row, recipe, (20, 60, 100), 0.0025)
 
 
 def _alone(setting: str, sizes: tuple[int, ...]) -> Row:
     """PPO on some of the sizes, without the baselines, which stand in the table already."""
-    row = _rgc(setting, "ppo")
-    few = (trial for trial in row.trials if trial.nodes in sizes)
-    return replace(row, trials=tuple(replace(trial, options=trial.options[:4]) for trial in few))
+    few = tuple(Trial(n, graphs, _asked(setting)) for n, graphs in _RGC_SIZES if n in sizes)
+    return replace(_rgc(setting, "ppo"), trials=few)
 
 
 _SPARSE = replace(

@@ -59,13 +59,13 @@ def test_means_have_an_interval_over_graphs() -> None:
 
 
 def test_a_share_of_the_papers_samples_is_in_the_label() -> None:
-    whole = faithful(ROW, "bfs_paper", (8,), "bc.updates=4000", 1)
-    part = faithful(ROW, "bfs_paper", (8,), "bc.updates=4000", 0.005)
+    whole = faithful(ROW, "bfs_paper", (8,))
+    part = faithful(ROW, "bfs_paper", (8,), 0.005)  # of 4,000 updates
     assert whole.label == "Tiny BFS, the paper's recipe"
     assert whole.options == ()
     assert part.label == "Tiny BFS, the paper's recipe, 0.5 % of it"
     assert part.options == ("--set", "bc.updates=20", "--set", "validation.every=2")
-    assert faithful(ROW, "bfs_paper", (16,), "bc.updates=4000", 1).trials == ()
+    assert faithful(ROW, "bfs_paper", (16,)).trials == ()
 
 
 def test_commands_are_told_as_they_are_typed_in_the_checkout() -> None:
