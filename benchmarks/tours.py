@@ -1,7 +1,7 @@
 """How long a proven shortest tour takes: branch and bound, HiGHS, and what is left of it.
 
     python benchmarks/tours.py
-    python benchmarks/tours.py --sizes 20,40 --graphs 50
+    python benchmarks/tours.py --sizes 20 40 --graphs 50
 
 Random points in the unit square. Writes docs/results/tours.md and .json.
 """
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse_options(arguments)
     pin_to_one_core()
     rows = []
-    for nodes in map(int, options.sizes.split(",")):
+    for nodes in options.sizes:
         rows.append(measure(nodes, options.graphs, options.exact, options.seed))
         print(table_row(rows[-1]), file=sys.stderr, flush=True)
     record = {"rows": rows, "written": {**provenance(), "load": load_average()}}
@@ -116,7 +116,8 @@ def report(record: dict[str, Any]) -> list[str]:
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = results_parser(__doc__)
-    parser.add_argument("--sizes", default="12,16,20,30,40,50,60", metavar="N,N")
+    sizes = [12, 16, 20, 30, 40, 50, 60]
+    parser.add_argument("--sizes", type=int, nargs="+", default=sizes, metavar="N", help="nodes")
     parser.add_argument("--graphs", type=int, default=200, help="per size")
     parser.add_argument("--exact", type=int, default=20, help="of these for HiGHS, too")
     parser.add_argument("--seed", type=int, default=0)

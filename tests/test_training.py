@@ -384,6 +384,8 @@ def test_changes_find_their_key() -> None:
     ("change", "what"),
     [
         ("learning=1", "a recipe has no key learning"),
+        ("data.nodes=[50, 10]", r"data: expected nodes = \[low, high\] .* found \[50, 10\]$"),
+        ("data.nodes=0", "data: expected nodes from 1 up, found 0"),
         ("raunds=3", r"did you mean policy\.rounds\?"),
         ("lr=-1", r"bc\.lr: .*greater than 0"),
         ("lr", "expected KEY=VALUE"),

@@ -32,6 +32,15 @@ class Data(Section):
     boundary_steps: Annotated[int, Field(ge=1)] = 4
 
     @model_validator(mode="after")
+    def _nodes_can_be_drawn(self) -> Data:
+        if isinstance(self.nodes, tuple) and not 1 <= self.nodes[0] <= self.nodes[1]:
+            found = list(self.nodes)
+            raise ValueError(f"expected nodes = [low, high] from 1 up, found {found}")
+        if isinstance(self.nodes, int) and self.nodes < 1:
+            raise ValueError(f"expected nodes from 1 up, found {self.nodes}")
+        return self
+
+    @model_validator(mode="after")
     def _scale_is_a_range(self) -> Data:
         if self.scale[0] > self.scale[1]:
             raise ValueError(f"expected scale = [low, high], found {list(self.scale)}")
