@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -142,6 +143,45 @@ def test_drawn_picks_are_uniform() -> None:
     legal = np.ones(labels.shape, np.bool_)
     picks = draw_labelled(labels, legal, (np.arange(4000) + 0.5) / 4000)
     assert np.bincount(picks, minlength=4).tolist() == [0, 2000, 0, 2000]
+
+
+# Starting from weights
+
+
+@pytest.mark.parametrize("trainer", ["bc", "ppo", "bc+ppo"])
+def test_given_weights_are_where_training_starts(trainer: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(command(first)[3:]) == 0
+    more = ["--from", str(first), "--set", f"trainer={trainer}", "--set", "policy.width=8"]
+    # A learning rate of next to nothing leaves the weights as they were.
+    still = ["--set", "bc.lr=1e-30", "--set", "ppo.lr=1e-30", "--set", "ppo.updates=1"]
+    assert main([*command(second)[3:], *more, *still]) == 0
+    assert same(weights(second / "last.safetensors"), weights(first / "best.safetensors"))
+    origin = load_checkpoint(second).meta.provenance["start"]
+    assert origin["file"] == str(first / "best.safetensors")
+    assert origin["updates"] == load_checkpoint(first).meta.updates
+
+
+def test_a_run_from_weights_is_continued_without_the_original(tmp_path: Path) -> None:
+    first, whole, later = (tmp_path / name for name in ("first", "whole", "later"))
+    assert main(command(first)[3:]) == 0
+    arguments = ["--from", str(first), "--set", "bc.updates=10", "--seed", "1"]
+    assert main([*command(whole)[3:], *arguments]) == 0
+    shutil.rmtree(first)
+    shutil.copytree(whole, later)
+    for name in ("state", "last", "best"):  # as if stopped before anything was saved
+        (later / f"{name}.safetensors").unlink()
+    assert main(["--resume", str(later)]) == 0
+    assert same(weights(later / "last.safetensors"), weights(whole / "last.safetensors"))
+
+
+def test_the_policy_is_that_of_the_weights(tmp_path: Path) -> None:
+    """A recipe with another policy needs no change; `bfs` by itself is 64 wide."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(command(first)[3:]) == 0
+    arguments = ["--spec", "bfs", "--from", str(first), "--out", str(second)]
+    assert main([*arguments, "--set", "bc.updates=2", "--set", "data.pool=24"]) == 0
+    assert load_checkpoint(second).meta.policy.width == 8
 
 
 # Continuing
@@ -413,6 +453,12 @@ def test_wrong_changes_are_explained(change: str, what: str) -> None:
         (["--resume", "nowhere"], "nowhere is no run folder"),
         (["--resume", "x", "--seed", "3"], "--seed cannot change a run"),
         (["--spec", "bfs", "--device", "tpu"], "--device tpu cannot be used"),
+        (["--resume", "x", "--from", "y"], "--from cannot change a run"),
+        (["--spec", "bfs", "--from", "nowhere"], "there is no file nowhere"),
+        (["--spec", "bfs", "--pretrained", "bsf"], "did you mean bfs?"),
+        (["--spec", "bfs", "--from", "x", "--pretrained", "bfs"], "expected one of them"),
+        (["--spec", "mvc", "--pretrained", "tsp"], "they belong to another policy"),
+        (["--spec", "bfs", "--pretrained", "bfs", "--set", "width=8"], "leave it out"),
     ],
 )
 def test_mistakes_are_explained(

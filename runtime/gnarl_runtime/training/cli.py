@@ -9,6 +9,7 @@ from pathlib import Path
 from gnarl_compiler.console import UsageError, load_problem, parse_params, run_command
 from gnarl_dsl.command_line import add_param, add_seed, command_parser
 from gnarl_dsl.model import Problem
+from gnarl_runtime.pretrained import chosen_checkpoint
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.recipe_files import (
     RecipeError,
@@ -22,6 +23,7 @@ EXAMPLES = """
   gnarl-train --spec specs/tsp.gnarl --recipe tsp_ppo       another one
   gnarl-train --spec my.gnarl --set lr=1e-3 --set rounds=3  a recipe with changes
   gnarl-train --spec bellman_ford --minutes 5 --seed 1      as many updates as fit into the time
+  gnarl-train --spec tsp --recipe tsp_ppo --pretrained tsp  from the shipped weights on
   gnarl-train --resume runs/bfs-seed0                       go on where a run stopped
 """
 
@@ -41,6 +43,8 @@ def build_parser() -> argparse.ArgumentParser:
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help=setting)
     add_param(parser)
     add_seed(parser, "everything random", default=None)
+    add("--from", type=Path, metavar="RUN", dest="source", help="start from a run's best weights")
+    add("--pretrained", metavar="NAME", help="start from weights that are shipped")
     add("--minutes", type=float, metavar="T", help="train as long as that, instead of updates")
     add("--device", metavar="NAME", help="of the policy, such as cuda (default cpu)")
     add("--threads", type=int, metavar="K", help="of the policy on a CPU (default 1)")
@@ -60,7 +64,8 @@ def _train(args: argparse.Namespace) -> int:
         return _resume(args)
     _verify(args)
     problem = load_problem(args.spec, parse_params(args.param))
-    name, recipe = _recipe(problem, args)
+    weights = _weights(args)
+    name, recipe, policy_chosen = _recipe(problem, args)
     if recipe.params:
         given = {**{k: str(v) for k, v in recipe.params.items()}, **parse_params(args.param)}
         problem = load_problem(args.spec, given)
@@ -70,13 +75,15 @@ def _train(args: argparse.Namespace) -> int:
     # torch takes seconds to import; mistakes above are reported without waiting for it.
     from gnarl_runtime.training.session import Request, start
 
-    request = Request(problem, recipe, name, seed, args.threads or 1, args.device or "cpu")
+    threads, device = args.threads or 1, args.device or "cpu"
+    request = Request(problem, recipe, name, seed, threads, device, weights, policy_chosen)
     return start(request, out, args.minutes)
 
 
 def _resume(args: argparse.Namespace) -> int:
-    fixed = ("recipe", "changes", "param", "seed", "minutes", "device", "threads", "out")
-    given = [f"--{name.replace('changes', 'set')}" for name in fixed if getattr(args, name)]
+    flags = {"changes": "--set", "source": "--from"}
+    others = {name: value for name, value in vars(args).items() if name != "resume"}
+    given = [flags.get(name, f"--{name}") for name, value in others.items() if value]
     if given:
         raise UsageError(f"{given[0]} cannot change a run that is continued; start a new one")
     from gnarl_runtime.training.session import resume
@@ -93,13 +100,23 @@ def _verify(args: argparse.Namespace) -> None:
         raise UsageError(f"--seed {args.seed}: expected 0 or more")
 
 
-def _recipe(problem: Problem, args: argparse.Namespace) -> tuple[str, Recipe]:
+def _weights(args: argparse.Namespace) -> Path | None:
+    """The checkpoint to start from, if one is named."""
+    if args.source is None and args.pretrained is None:
+        return None
+    given = None if args.source is None else str(args.source)
+    return Path(chosen_checkpoint(given, args.pretrained, "--from RUN"))
+
+
+def _recipe(problem: Problem, args: argparse.Namespace) -> tuple[str, Recipe, bool]:
+    """A name, the recipe, and whether the policy's own settings were changed."""
     try:
         if args.recipe is None:
             name, recipe = default_recipe(problem)
         else:
             name, recipe = Path(args.recipe).stem, load_recipe(args.recipe)
-        return name, change_recipe(recipe, args.changes)
+        changed = change_recipe(recipe, args.changes)
+        return name, changed, changed.policy != recipe.policy
     except RecipeError as error:
         raise UsageError(str(error)) from None
 

@@ -177,9 +177,9 @@ class Loop:
 
     def _meta(self, scores: Mapping[str, float]) -> Meta:
         config = self.config
-        return make_meta(
-            self.problem, config.recipe, config.seed, self.trainer.done, scores, provenance()
-        )
+        origin = {name: config.provenance[name] for name in ("start",) if name in config.provenance}
+        made = {**provenance(), **origin}
+        return make_meta(self.problem, config.recipe, config.seed, self.trainer.done, scores, made)
 
     def _report(self, watch: Watcher, events: EventWriter, scores: Scores | None) -> None:
         now, done = time.monotonic(), self.trainer.done

@@ -14,15 +14,17 @@ from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.trainer import Arrays, Metrics, Trainer, prefixed, under
 
 
-def make_trainer(problem: Problem, recipe: Recipe, seed: int) -> Trainer:
-    """Ready for its first update."""
+def make_trainer(
+    problem: Problem, recipe: Recipe, seed: int, policy: Policy | None = None
+) -> Trainer:
+    """Ready for its first update, from the weights of `policy` or from random ones."""
     match recipe.trainer:
         case "bc":
-            return ImitationTrainer(problem, recipe, seed)
+            return ImitationTrainer(problem, recipe, seed, policy)
         case "ppo":
-            return PpoTrainer(problem, recipe, seed)
+            return PpoTrainer(problem, recipe, seed, policy)
         case "bc+ppo":
-            return WarmStartTrainer(problem, recipe, seed)
+            return WarmStartTrainer(problem, recipe, seed, policy)
         case _:
             assert_never(recipe.trainer)
 
@@ -30,11 +32,13 @@ def make_trainer(problem: Problem, recipe: Recipe, seed: int) -> Trainer:
 class WarmStartTrainer:
     """First imitation, then reinforcement from the averaged weights. Fulfils `Trainer`."""
 
-    def __init__(self, problem: Problem, recipe: Recipe, seed: int) -> None:
+    def __init__(
+        self, problem: Problem, recipe: Recipe, seed: int, policy: Policy | None = None
+    ) -> None:
         self.problem, self.recipe, self.seed = problem, recipe, seed
         self.imitated = recipe.bc.updates
         self.updates = recipe.bc.updates + recipe.ppo.updates
-        self.part: ImitationTrainer | PpoTrainer = ImitationTrainer(problem, recipe, seed)
+        self.part: ImitationTrainer | PpoTrainer = ImitationTrainer(problem, recipe, seed, policy)
 
     @property
     def done(self) -> int:

@@ -1,6 +1,7 @@
 """A training run on disk: what was asked, what happened, and all that is needed to go on.
 
 config.json          recipe as resolved, seed, spec, number of updates
+start.safetensors    the weights that it began with, if they were given
 spec/                the spec and what it extends
 metrics.jsonl        one line per report
 events/              the same for TensorBoard
@@ -32,6 +33,7 @@ from gnarl_runtime.training.checkpoint import (
     write_arrays,
 )
 from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.training.starting import START
 from gnarl_runtime.training.trainer import Arrays, Trainer
 
 CONFIG, METRICS, STATE, LAST = (
@@ -89,8 +91,11 @@ class RunFolder:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path, config: Config) -> RunFolder:
-        """A new folder; one that holds anything is left alone."""
+    def create(cls, path: Path, config: Config, start: Path | None = None) -> RunFolder:
+        """A new folder, with a copy of the weights to start from if there are any.
+
+        A folder that holds anything is left alone.
+        """
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise RunError(f"{path} is there already; use --resume {path}, or another --out")
         path.mkdir(parents=True, exist_ok=True)
@@ -98,6 +103,8 @@ class RunFolder:
         for text in config.spec:
             name = PurePath(text.name.replace("\\", "/")).name or "spec.gnarl"
             write_whole(path / "spec" / name, text.text.encode(), durable=False)
+        if start is not None:
+            write_whole(path / START, start.read_bytes())
         write_whole(path / CONFIG, config.model_dump_json(indent=2).encode())
         return cls(path)
 

@@ -14,12 +14,14 @@ from gnarl_dsl.model import Problem
 from gnarl_runtime.instance_checks import InstanceError
 from gnarl_runtime.policy import prepare_torch
 from gnarl_runtime.provenance import provenance
+from gnarl_runtime.training.checkpoint import CheckpointError, Loaded, load_checkpoint
 from gnarl_runtime.training.curves import draw_curves
 from gnarl_runtime.training.display import Display, clock
 from gnarl_runtime.training.loop import Finished, Loop
 from gnarl_runtime.training.making import make_trainer
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config
+from gnarl_runtime.training.starting import origin, policy_from, start_of, verify_choices
 from gnarl_runtime.training.validate import make_validator
 
 CALIBRATION = 4.0  # seconds of updates from which the time of one is known
@@ -35,6 +37,8 @@ class Request:
     seed: int = 0
     threads: int = 1
     device: str = "cpu"
+    weights: Path | None = None  # to start from, instead of random ones
+    policy_chosen: bool = False  # by --set; otherwise the policy is that of the weights
 
 
 def start(request: Request, out: Path, minutes: float | None = None) -> int:
@@ -42,6 +46,10 @@ def start(request: Request, out: Path, minutes: float | None = None) -> int:
     _prepare(request.device, request.threads)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already; use --resume {out}, or another --out")
+    loaded = _given_weights(request)
+    if loaded is not None:
+        recipe = request.recipe.model_copy(update={"policy": loaded.meta.policy})
+        request = replace(request, recipe=recipe)
     with Display() as display:
         if minutes is not None:
             display.stage("measuring the time of an update …")
@@ -54,10 +62,24 @@ def start(request: Request, out: Path, minutes: float | None = None) -> int:
             request.threads,
             request.device,
             minutes,
-            provenance(),
+            {**provenance(), **({"start": origin(loaded)} if loaded else {})},
         )
-        run = RunFolder.create(out, config)
+        run = RunFolder.create(out, config, loaded.path if loaded else None)
         return _run(run, config, request.problem, display)
+
+
+def _given_weights(request: Request) -> Loaded | None:
+    """The weights to start from, if any; they must fit what is to be trained."""
+    if request.weights is None:
+        return None
+    try:
+        loaded = load_checkpoint(request.weights)
+        if request.policy_chosen:
+            verify_choices(request.recipe.policy, loaded)
+        policy_from(loaded, request.problem)
+    except CheckpointError as error:
+        raise UsageError(str(error)) from None
+    return loaded
 
 
 def resume(path: Path) -> int:
@@ -88,9 +110,9 @@ def _prepare(device: str, threads: int) -> None:
 def _run(run: RunFolder, config: Config, problem: Problem, display: Display) -> int:
     display.stage("compiling, drawing instances …")
     try:
-        trainer = make_trainer(problem, config.recipe, config.seed)
+        trainer = make_trainer(problem, config.recipe, config.seed, start_of(run.path, problem))
         validator = make_validator(problem, config.recipe, config.seed)
-    except (InstanceError, LookupError) as error:
+    except (InstanceError, LookupError, CheckpointError) as error:
         raise Failure(str(error)) from None
     trainer.policy.to(config.device)
     trainer.best_policy().to(config.device)

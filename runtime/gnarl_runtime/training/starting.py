@@ -1,0 +1,62 @@
+"""A checkpoint in, the weights that a new run starts from out.
+
+The file is copied into the run folder first, so that the run can be continued, and traced to
+where it came from, when the original is gone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from gnarl_dsl.model import Problem
+from gnarl_runtime.policy import Policy
+from gnarl_runtime.policy_config import PolicyConfig
+from gnarl_runtime.training.checkpoint import (
+    CheckpointError,
+    Loaded,
+    load_checkpoint,
+    verify_weights,
+)
+from gnarl_runtime.training.weight_arrays import module_arrays, restore_module
+
+START = "start.safetensors"
+
+
+def policy_from(loaded: Loaded, problem: Problem) -> Policy:
+    """The weights for `problem`, whose features must be those that they were trained on."""
+    policy = Policy(problem, loaded.meta.policy)
+    arrays = module_arrays(loaded.policy)
+    if problem.hash != loaded.problem.hash:  # another spec may observe other things
+        verify_weights(loaded.path, policy, arrays)
+    restore_module(policy, arrays)
+    return policy
+
+
+def verify_choices(wanted: PolicyConfig, loaded: Loaded) -> None:
+    """Weights have the shape that they have: settings that say otherwise are a mistake."""
+    for name, value in vars(wanted).items():
+        found = getattr(loaded.meta.policy, name)
+        if found != value:
+            raise CheckpointError(
+                f"policy.{name} = {value} was asked for, but the weights of {loaded.path} "
+                f"have {found}; leave it out, or start without them"
+            )
+
+
+def origin(loaded: Loaded) -> dict[str, Any]:
+    """Where weights came from, for the record of a run."""
+    return {
+        "file": str(loaded.path),
+        "sha256": hashlib.sha256(loaded.path.read_bytes()).hexdigest(),
+        "problem_hash": loaded.meta.problem_hash,
+        "seed": loaded.meta.seed,
+        "updates": loaded.meta.updates,
+    }
+
+
+def start_of(folder: Path, problem: Problem) -> Policy | None:
+    """The weights that a run began with; None if it began with random ones."""
+    file = folder / START
+    return policy_from(load_checkpoint(file), problem) if file.is_file() else None
