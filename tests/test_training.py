@@ -35,9 +35,11 @@ from gnarl_runtime.training.checkpoint import (
     write_arrays,
 )
 from gnarl_runtime.training.cli import main
+from gnarl_runtime.training.display import describe
 from gnarl_runtime.training.imitation import ImitationTrainer
 from gnarl_runtime.training.imitation_loss import imitation_loss
 from gnarl_runtime.training.labels import draw_labelled
+from gnarl_runtime.training.loop import Loop, Report
 from gnarl_runtime.training.making import make_trainer
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.recipe_files import (
@@ -47,6 +49,8 @@ from gnarl_runtime.training.recipe_files import (
     load_recipe,
     shipped_recipes,
 )
+from gnarl_runtime.training.run_folder import RunFolder, make_config
+from gnarl_runtime.training.trainer import Metrics
 from gnarl_runtime.training.validate import Scores, Validator, make_validator
 
 TINY = {
@@ -268,6 +272,32 @@ def test_validation_may_look_at_several_sizes() -> None:
     parts = [Validator(validator.compiled, (pool,)).scores(policy) for pool in validator.pools]
     steps = sum(part.steps * len(pool) for part, pool in zip(parts, validator.pools, strict=True))
     assert validator.scores(policy).steps == pytest.approx(steps / 7)
+
+
+def test_the_time_left_is_that_of_updates_like_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update of imitation takes a second here, one of PPO a hundred."""
+    problem, recipe = shipped("mvc"), tiny(trainer="bc+ppo", bc={**TINY["bc"], "updates": 8})
+    trainer = make_trainer(problem, recipe, 0)
+    now = 0.0
+
+    def update() -> Metrics:
+        nonlocal now
+        now += 1 if trainer.done < 8 else 100
+        return really_update()
+
+    really_update = trainer.update
+    monkeypatch.setattr(trainer, "update", update)
+    monkeypatch.setattr("gnarl_runtime.training.loop.time.monotonic", lambda: now)
+    config = make_config(problem, recipe, "tiny", 0, 1, "cpu", None, {})
+    run = RunFolder.create(tmp_path / "run", config)
+    reports: list[Report] = []
+    Loop(trainer, run, config, problem, make_validator(problem, recipe, 0)).train(reports.append)
+    assert [report.left for report in reports] == [7, 6, 5, 4, 3, 2, 1, 0, 200, 100, 0]
+    first, *_, last = map(describe, reports)
+    assert first.endswith("0:07 left, then PPO (3 updates)")
+    assert last.endswith("0:00 left")
 
 
 def test_ctrl_c_stops_and_says_how_to_go_on(tmp_path: Path) -> None:

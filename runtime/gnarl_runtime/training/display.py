@@ -12,15 +12,16 @@ from gnarl_runtime.training.loop import Report
 LINE_EVERY = 10.0  # seconds between lines where there is no terminal
 
 
-def describe(report: Report, states_per_second: float) -> str:
+def describe(report: Report) -> str:
     """One line about where a run stands."""
     parts = [f"update {report.done:,}/{report.updates:,}"]
     parts += [f"loss {report.metrics['loss']:.4g}"] if "loss" in report.metrics else []
     if report.scores is not None:
         parts.append(f"valid {100 * report.scores.success:.1f}%")
         parts.append(f"reward {report.scores.reward:.4g}")
-    parts.append(f"{states_per_second:,.0f} states/s")
+    parts.append(f"{report.metrics.get('states', 0.0) * report.rate:,.0f} states/s")
     parts.append(f"{clock(report.left)} left")
+    parts += [report.then] if report.then else []
     return ", ".join(parts)
 
 
@@ -36,7 +37,6 @@ class Display:
 
     def __init__(self) -> None:
         self.last = 0.0
-        self.seen = 0
         self.live: Any = None
         self.task: Any = None
 
@@ -68,9 +68,7 @@ class Display:
             print(text, file=sys.stderr, flush=True)
 
     def watch(self, report: Report) -> None:
-        self.seen += 1
-        states = report.metrics.get("states", 0.0) * report.done / max(report.seconds, 1e-9)
-        text = describe(report, states)
+        text = describe(report)
         if self.live is not None:
             self.live.update(
                 self.task, total=report.updates, completed=report.done, description=text

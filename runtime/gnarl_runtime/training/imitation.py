@@ -28,7 +28,7 @@ from gnarl_runtime.training.labels import draw_labelled, label_rows
 from gnarl_runtime.training.material import Material, draw_material
 from gnarl_runtime.training.ppo import fresh_policy
 from gnarl_runtime.training.recipe import Recipe
-from gnarl_runtime.training.trainer import Arrays, Metrics, prefixed, under
+from gnarl_runtime.training.trainer import Arrays, Metrics, Stretch, prefixed, under
 from gnarl_runtime.training.weight_arrays import (
     module_arrays,
     optimizer_arrays,
@@ -77,6 +77,10 @@ class ImitationTrainer:
             over[step::WARM_UP] = True
             self._restart(np.flatnonzero(over))
         self.ages[:] = engine.environments  # so that not all are broken off at once
+
+    @property
+    def stretch(self) -> Stretch:
+        return Stretch(0, self.updates)
 
     # One update
 

@@ -31,8 +31,9 @@ class Report:
 
     done: int
     updates: int
-    seconds: float  # of training in this process
+    rate: float  # updates per second, of those that are like the next one
     left: float  # seconds, estimated
+    then: str  # what follows when these are over
     metrics: Mapping[str, float]  # means since the last report
     scores: Scores | None  # if a validation has just been made
     best: tuple[float, ...]
@@ -74,6 +75,18 @@ class Interrupts:
             signal.signal(signal.SIGINT, self.before)
 
 
+@dataclass(frozen=True)
+class Pace:
+    """When a stretch of updates began in this process."""
+
+    done: int
+    clock: float
+
+    def rate(self, done: int, now: float) -> float:
+        """Updates per second since then."""
+        return max(done - self.done, 1) / max(now - self.clock, 1e-9)
+
+
 class Means:
     """Means of metrics between two reports."""
 
@@ -109,8 +122,9 @@ class Loop:
         self.means = Means()
         self._latest_scores: Mapping[str, float] = {}
         self.began = self.saved = self.reported = time.monotonic()
+        self.stretch = trainer.stretch
         self.before = self.cpu_before = 0.0  # seconds of earlier processes
-        self.start = 0
+        self.pace = Pace(0, self.began)
 
     def resume(self) -> None:
         """Continue from the latest state, if there is one."""
@@ -119,14 +133,16 @@ class Loop:
             arrays, self.progress = state
             self.trainer.restore(arrays, self.progress.done)
         self.run.forget_after(self.progress.done)
-        self.before, self.start = self.progress.seconds, self.progress.done
+        self.before = self.progress.seconds
         self.cpu_before = self.progress.cpu_seconds
 
     def train(self, watch: Watcher) -> Finished:
         """Update until the end, or until somebody presses Ctrl-C; then what there is is saved."""
         self.began = time.monotonic()
+        self.pace = Pace(self.trainer.done, self.began)
         with closing(EventWriter(self.run.path / "events")) as events, Interrupts() as interrupts:
             while self.trainer.done < self.trainer.updates and not self._is_perfect():
+                self._follow_pace()
                 self.means.add(self.trainer.update())
                 self._after_update(watch, events)
                 if interrupts.asked:
@@ -135,6 +151,12 @@ class Loop:
         self._save()
         self.run.save_weights(LAST, self.trainer, self._meta(self._latest_scores))
         return Finished(self.progress, self.trainer.done < self.trainer.updates)
+
+    def _follow_pace(self) -> None:
+        """Updates of another kind take another time."""
+        if self.trainer.stretch != self.stretch:
+            self.stretch = self.trainer.stretch
+            self.pace = Pace(self.trainer.done, time.monotonic())
 
     def _after_update(self, watch: Watcher, events: EventWriter) -> None:
         done, now = self.trainer.done, time.monotonic()
@@ -193,9 +215,10 @@ class Loop:
         self.run.append_metrics(entry)
         events.add(entry)
         self.reported = now
-        spent = now - self.began
-        left = spent / max(done - self.start, 1) * (self.trainer.updates - done)
-        watch(Report(done, self.trainer.updates, spent, left, means, scores, self.progress.best))
+        stretch, rate = self.stretch, self.pace.rate(done, now)
+        left = (stretch.end - done) / rate
+        updates, best = self.trainer.updates, self.progress.best
+        watch(Report(done, updates, rate, left, stretch.then, means, scores, best))
 
     def _save(self) -> None:
         self.run.save_state(self.trainer, self.progress)

@@ -11,7 +11,7 @@ from gnarl_runtime.policy import Policy
 from gnarl_runtime.training.imitation import ImitationTrainer
 from gnarl_runtime.training.ppo import PpoTrainer
 from gnarl_runtime.training.recipe import Recipe
-from gnarl_runtime.training.trainer import Arrays, Metrics, Trainer, prefixed, under
+from gnarl_runtime.training.trainer import Arrays, Metrics, Stretch, Trainer, prefixed, under
 
 
 def make_trainer(
@@ -44,6 +44,13 @@ class WarmStartTrainer:
     def done(self) -> int:
         own = self.part.done
         return own if isinstance(self.part, ImitationTrainer) else self.imitated + own
+
+    @property
+    def stretch(self) -> Stretch:
+        if self.done < self.imitated:
+            then = f"then PPO ({self.recipe.ppo.updates:,} updates)"
+            return Stretch(0, self.imitated, then)
+        return Stretch(self.imitated, self.updates)
 
     @property
     def policy(self) -> Policy:

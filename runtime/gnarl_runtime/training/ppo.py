@@ -27,7 +27,7 @@ from gnarl_runtime.training.ppo_loss import PpoLoss, ppo_loss
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.rollout_buffer import RolloutBuffer
 from gnarl_runtime.training.scaling import training_pool
-from gnarl_runtime.training.trainer import Arrays, Metrics, prefixed, under
+from gnarl_runtime.training.trainer import Arrays, Metrics, Stretch, prefixed, under
 from gnarl_runtime.training.weight_arrays import (
     module_arrays,
     optimizer_arrays,
@@ -62,6 +62,10 @@ class PpoTrainer:
         )
         self.buffer = RolloutBuffer(self.engine.batch.layout, recipe.ppo.steps)
         self.tally = EpisodeTally(self.engine.slots)
+
+    @property
+    def stretch(self) -> Stretch:
+        return Stretch(0, self.updates)
 
     # One update
 

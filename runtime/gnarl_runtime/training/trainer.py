@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,15 @@ from gnarl_runtime.policy import Policy
 
 Arrays = dict[str, NDArray[Any]]
 Metrics = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Updates of one kind, each of which takes about as long as the others."""
+
+    first: int
+    end: int
+    then: str = ""  # what follows it, in words
 
 
 class Trainer(Protocol):
@@ -26,6 +36,11 @@ class Trainer(Protocol):
     @property
     def done(self) -> int:
         """Updates so far."""
+        ...
+
+    @property
+    def stretch(self) -> Stretch:
+        """The updates that are like the next one."""
         ...
 
     @property
