@@ -23,7 +23,7 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import gnarl_dsl as gnarl
-from benchmarks.machine import load_average, provenance, publish, results_parser
+from benchmarks.machine import load_average, provenance, publish, results_parser, short
 from gnarl_compiler.algorithms.covers import min_vertex_cover, vertex_cover_primal_dual
 from gnarl_compiler.instance import Instance
 from gnarl_runtime.pools import draw_pool
@@ -112,7 +112,7 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
         "*Early end*: its nodes are taken in random order, and the episode ends as soon as they "
         "cover every edge; published are the paper's figures for it. *Optimum*: a cover that "
         f"HiGHS proves optimal, up to {PROVEN} nodes; no policy can be below. At "
-        f"{written['commit'][:12]}, load {written['load'][0]}."
+        f"{short(written['commit'])}, load {written['load'][0]}."
     )
     yield ""
     yield "| nodes | graphs | ε | early end | published | optimum |"

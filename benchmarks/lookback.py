@@ -18,7 +18,7 @@ from typing import Any
 if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.machine import load_average, provenance, publish, results_parser
+from benchmarks.machine import load_average, provenance, publish, results_parser, short
 
 STEPS = range(7)
 
@@ -88,7 +88,7 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     for row in record["rows"]:
         yield f"| `{row['expert']}` | " + " | ".join(f"{100 * s:.1f}" for s in row["shares"]) + " |"
     yield ""
-    yield f"Written at {record['written']['commit'][:12]}."
+    yield f"Written at {short(record['written']['commit'])}."
 
 
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:

@@ -83,6 +83,11 @@ def commit() -> str:
     return head + "+" if head and git("status", "--porcelain") else head
 
 
+def short(commit: str) -> str:
+    """The beginning of a hash; a plus sign at its end says that files differed from it."""
+    return commit[:12] + "+" * commit.endswith("+")
+
+
 def git(*arguments: str) -> str:
     """What a git command prints; nothing outside a checkout."""
     try:

@@ -29,6 +29,7 @@ from benchmarks.machine import (
     provenance,
     publish,
     results_parser,
+    short,
 )
 
 SPEC = ROOT / "benchmarks" / "families" / "rgc_connected.gnarl"
@@ -125,7 +126,7 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
         f"{record['edges_per_node']:g} new edges per node; the largest connected part of each "
         "network. Robustness is the share of nodes that are removed until the network falls apart. "
         "`lowest` joins the nodes of the lowest degree, `random` joins any. One core "
-        f"({source['cpu']}, load {source['load'][0][0]}), at {source['commit'][:12]}."
+        f"({source['cpu']}, load {source['load'][0][0]}), at {short(source['commit'])}."
     )
     yield ""
     yield "| network | nodes | edges | removal | player | new edges | gain | robustness | s |"

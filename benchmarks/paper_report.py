@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks.machine import ROOT, provenance, write_results
+from benchmarks.machine import ROOT, provenance, short, write_results
 from benchmarks.paper_figures import draw_figure
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Outcome, outcomes_of
@@ -96,11 +96,6 @@ def budget_lines(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]
 def minutes_of(command: list[str]) -> str:
     """The budget that a run was given, if any."""
     return command[command.index("--minutes") + 1] if "--minutes" in command else ""
-
-
-def short(commit: str) -> str:
-    """The beginning of a hash; a plus sign at its end says that files differed from it."""
-    return commit[:12] + "+" * commit.endswith("+")
 
 
 def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:

@@ -23,7 +23,7 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.env import say, write_json
-from benchmarks.machine import ROOT, load_average, pin_to_one_core, provenance
+from benchmarks.machine import ROOT, load_average, pin_to_one_core, provenance, short
 from benchmarks.tables import aligned
 
 
@@ -96,7 +96,7 @@ def report_text(record: dict[str, Any]) -> str:
     before, after = source["load"]
     heading = (
         f"{source['cpu']}, core {source['core']} of {source['cores']}, one thread, "
-        f"commit {source['commit'][:12]}\nload {before} before, {after} after; CPU milliseconds, "
+        f"commit {short(source['commit'])}\nload {before} before, {after} after; CPU milliseconds, "
         f"medians of {record['repetitions']}; {network['rounds']} rounds, message depth "
         f"{network['depth']}, {network['aggregation']}, width 64"
     )

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Any
 
+from benchmarks.machine import short
+
 Record = dict[str, Any]
 Rates = dict[tuple[str, int], dict[str, list[float]]]  # one number per repetition
 
@@ -45,7 +47,7 @@ def heading(record: Record) -> str:
     before, after = source["load"]
     return (
         f"{source['cpu']}, core {source['core']} of {source['cores']}, one thread, "
-        f"commit {source['commit'][:12]}\n"
+        f"commit {short(source['commit'])}\n"
         f"load {before} before, {after} after; medians of {plan['repetitions']} slices of "
         f"{plan['seconds']:g} s; batch of {plan['num_envs']}"
     )

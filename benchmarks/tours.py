@@ -24,6 +24,7 @@ from benchmarks.machine import (
     provenance,
     publish,
     results_parser,
+    short,
 )
 
 COLUMNS = "| nodes | tours | ms each | longest, ms | not proven | HiGHS, ms each | HiGHS / ours |"
@@ -109,7 +110,7 @@ def report(record: dict[str, Any]) -> list[str]:
         "|---" * (COLUMNS.count("|") - 1) + "|",
         *map(table_row, record["rows"]),
         "",
-        f"Written at {written['commit'][:12]}, {written['cpu']}, load {written['load'][0]}.",
+        f"Written at {short(written['commit'])}, {written['cpu']}, load {written['load'][0]}.",
     ]
 
 

@@ -30,6 +30,7 @@ from benchmarks.machine import (
     provenance,
     publish,
     results_parser,
+    short,
 )
 
 
@@ -104,7 +105,7 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         f"Best picks of `{policy}`, one core ({source['cpu']}, load {source['load'][0][0]}), at "
-        f"{source['commit'][:12]}. Memory is that of the largest process so far."
+        f"{short(source['commit'])}. Memory is that of the largest process so far."
     )
     yield ""
     yield "| instance | nodes | optimum | tour | above, % | s | MB |"
