@@ -273,7 +273,7 @@ _TSP_INSERTION = {40: "5.3", 60: "8.3", 80: "9.8", 100: "11.3", 200: "15.4", 100
 _AUGMENTED = ("--set", "validation.nodes=[20,40,60,80]")
 _TSP_BY_BC = Row(
     "tsp_bc", "imitation", "tsp", "tsp_bc",
-    "excess", (*_TSP, _TSP_1000), 1, paper=_TSP_BC, paper_seconds=_TSP_SECONDS,
+    "excess", _TSP, 1, paper=_TSP_BC, paper_seconds=_TSP_SECONDS,
 )  # fmt: skip
 _TSP_BY_PPO = Row("tsp_ppo", "PPO", "tsp", "tsp_ppo", "excess", _TSP, 1, paper=_TSP_PPO)
 _TSP_LESS = (40, 100)
