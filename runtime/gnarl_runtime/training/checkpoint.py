@@ -106,7 +106,7 @@ def load_checkpoint(path: str | Path, device: str = "cpu") -> Loaded:
     except SpecTextError as error:
         raise CheckpointError(f"{file}: {error}") from None
     policy = Policy(problem, meta.policy)
-    verify_weights(file, policy, arrays)
+    _verify_weights(file, policy, arrays)
     restore_module(policy, arrays)
     return Loaded(policy.to(device).eval(), problem, meta, file)
 
@@ -130,8 +130,7 @@ def _parsed(file: Path, text: str) -> Meta:
         ) from None
 
 
-def verify_weights(file: Path, policy: Policy, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Raise unless the arrays are the policy's, name by name."""
+def _verify_weights(file: Path, policy: Policy, arrays: Mapping[str, NDArray[Any]]) -> None:
     wanted = {name: tuple(tensor.shape) for name, tensor in policy.state_dict().items()}
     found = {name: values.shape for name, values in arrays.items()}
     for name, shape in wanted.items():

@@ -11,14 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_dsl.model import Problem
+from gnarl_runtime.evaluation.targets import require_same_signature
 from gnarl_runtime.policy import Policy
 from gnarl_runtime.policy_config import PolicyConfig
-from gnarl_runtime.training.checkpoint import (
-    CheckpointError,
-    Loaded,
-    load_checkpoint,
-    verify_weights,
-)
+from gnarl_runtime.training.checkpoint import CheckpointError, Loaded, load_checkpoint
 from gnarl_runtime.training.weight_arrays import module_arrays, restore_module
 
 START = "start.safetensors"
@@ -26,11 +22,9 @@ START = "start.safetensors"
 
 def policy_from(loaded: Loaded, problem: Problem) -> Policy:
     """The weights for `problem`, whose features must be those that they were trained on."""
+    require_same_signature(loaded.policy, problem, str(loaded.path))
     policy = Policy(problem, loaded.meta.policy)
-    arrays = module_arrays(loaded.policy)
-    if problem.hash != loaded.problem.hash:  # another spec may observe other things
-        verify_weights(loaded.path, policy, arrays)
-    restore_module(policy, arrays)
+    restore_module(policy, module_arrays(loaded.policy))
     return policy
 
 
