@@ -198,6 +198,7 @@ def test_the_policy_is_that_of_the_weights(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(command(first)[3:]) == 0
     arguments = ["--spec", "bfs", "--from", str(first), "--out", str(second)]
+    arguments += ["--set", "policy.rounds=2"]  # as they have
     assert main([*arguments, "--set", "bc.updates=2", "--set", "data.pool=24"]) == 0
     assert load_checkpoint(second).meta.policy.width == 8
 
@@ -502,6 +503,7 @@ def test_wrong_changes_are_explained(change: str, what: str) -> None:
         (["--spec", "bfs", "--pretrained", "bsf"], "did you mean bfs?"),
         (["--spec", "bfs", "--from", "x", "--pretrained", "bfs"], "expected one of them"),
         (["--spec", "bfs", "--pretrained", "bfs", "--set", "width=8"], "leave it out"),
+        (["--spec", "tsp", "--pretrained", "tsp", "--set", "rounds=2"], "the weights of"),
     ],
 )
 def test_mistakes_are_explained(

@@ -16,6 +16,7 @@ from gnarl_runtime.training.recipe_files import (
     change_recipe,
     default_recipe,
     load_recipe,
+    policy_settings,
 )
 
 EXAMPLES = """
@@ -65,7 +66,7 @@ def _train(args: argparse.Namespace) -> int:
     _verify(args)
     problem = load_problem(args.spec, parse_params(args.param))
     weights = _weights(args)
-    name, recipe, policy_chosen = _recipe(problem, args)
+    name, recipe = _recipe(problem, args)
     if recipe.params:
         given = {**{k: str(v) for k, v in recipe.params.items()}, **parse_params(args.param)}
         problem = load_problem(args.spec, given)
@@ -76,7 +77,8 @@ def _train(args: argparse.Namespace) -> int:
     from gnarl_runtime.training.session import Request, start
 
     threads, device = args.threads or 1, args.device or "cpu"
-    request = Request(problem, recipe, name, seed, threads, device, weights, policy_chosen)
+    chosen = policy_settings(args.changes)
+    request = Request(problem, recipe, name, seed, threads, device, weights, chosen)
     return start(request, out, args.minutes)
 
 
@@ -108,15 +110,13 @@ def _weights(args: argparse.Namespace) -> Path | None:
     return Path(chosen_checkpoint(given, args.pretrained, "--from RUN"))
 
 
-def _recipe(problem: Problem, args: argparse.Namespace) -> tuple[str, Recipe, bool]:
-    """A name, the recipe, and whether the policy's own settings were changed."""
+def _recipe(problem: Problem, args: argparse.Namespace) -> tuple[str, Recipe]:
     try:
         if args.recipe is None:
             name, recipe = default_recipe(problem)
         else:
             name, recipe = Path(args.recipe).stem, load_recipe(args.recipe)
-        changed = change_recipe(recipe, args.changes)
-        return name, changed, changed.policy != recipe.policy
+        return name, change_recipe(recipe, args.changes)
     except RecipeError as error:
         raise UsageError(str(error)) from None
 

@@ -131,6 +131,12 @@ def change_recipe(recipe: Recipe, changes: Sequence[str]) -> Recipe:
     return check_recipe(table, "--set")
 
 
+def policy_settings(changes: Sequence[str]) -> tuple[str, ...]:
+    """The settings of the policy itself that `--set` names."""
+    keys = (_full_key(text.partition("=")[0].strip(), Recipe()) for text in changes)
+    return tuple(key.removeprefix("policy.") for key in keys if key.startswith("policy."))
+
+
 def _full_key(name: str, recipe: Recipe) -> str:
     known = known_keys()
     if name in known:

@@ -38,7 +38,7 @@ class Request:
     threads: int = 1
     device: str = "cpu"
     weights: Path | None = None  # to start from, instead of random ones
-    policy_chosen: bool = False  # by --set; otherwise the policy is that of the weights
+    chosen: tuple[str, ...] = ()  # settings of the policy; others are those of the weights
 
 
 def start(request: Request, out: Path, minutes: float | None = None) -> int:
@@ -74,8 +74,7 @@ def _given_weights(request: Request) -> Loaded | None:
         return None
     try:
         loaded = load_checkpoint(request.weights)
-        if request.policy_chosen:
-            verify_choices(request.recipe.policy, loaded)
+        verify_choices(request.recipe.policy, request.chosen, loaded)
         policy_from(loaded, request.problem)
     except CheckpointError as error:
         raise UsageError(str(error)) from None

@@ -7,6 +7,7 @@ where it came from, when the original is gone.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,10 @@ def policy_from(loaded: Loaded, problem: Problem) -> Policy:
     return policy
 
 
-def verify_choices(wanted: PolicyConfig, loaded: Loaded) -> None:
+def verify_choices(wanted: PolicyConfig, chosen: Sequence[str], loaded: Loaded) -> None:
     """Weights have the shape that they have: settings that say otherwise are a mistake."""
-    for name, value in vars(wanted).items():
-        found = getattr(loaded.meta.policy, name)
+    for name in chosen:
+        value, found = getattr(wanted, name), getattr(loaded.meta.policy, name)
         if found != value:
             raise CheckpointError(
                 f"policy.{name} = {value} was asked for, but the weights of {loaded.path} "
