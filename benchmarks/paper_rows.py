@@ -246,9 +246,9 @@ MVC = Table(
     "([all sizes](paper_termination.md)). So the published figures are compared with ε = 0, and "
     "ε = 0.1 stands beside it. The ± just given are standard errors of 300 graphs: differences of "
     "a few thousandths between sets of graphs say nothing about methods. `to best`, the weight "
-    "relative to the proven optimum of the same graph, does not depend on them. The paper's PPO has "
-    "a learning rate of 1e-5: a hundredth of its steps hardly moves a policy from where it began, "
-    "which takes nearly every node.",
+    "relative to the proven optimum of the same graph, does not depend on them. The paper's PPO "
+    "has a learning rate of 1e-5: a hundredth of its steps hardly moves a policy from where it "
+    "began, which takes nearly every node.",
     (
         _MVC_BY_PPO,
         _MVC_BY_BC,
