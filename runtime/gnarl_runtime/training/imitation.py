@@ -80,7 +80,7 @@ class ImitationTrainer:
 
     @property
     def stretch(self) -> Stretch:
-        return Stretch(0, self.updates)
+        return Stretch(self.updates)
 
     # One update
 

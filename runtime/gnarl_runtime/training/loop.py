@@ -199,8 +199,8 @@ class Loop:
 
     def _meta(self, scores: Mapping[str, float]) -> Meta:
         config = self.config
-        origin = {name: config.provenance[name] for name in ("start",) if name in config.provenance}
-        made = {**provenance(), **origin}
+        start = config.provenance.get("start")
+        made = {**provenance(), **({"start": start} if start else {})}
         return make_meta(self.problem, config.recipe, config.seed, self.trainer.done, scores, made)
 
     def _report(self, watch: Watcher, events: EventWriter, scores: Scores | None) -> None:

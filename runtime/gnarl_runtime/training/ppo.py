@@ -65,7 +65,7 @@ class PpoTrainer:
 
     @property
     def stretch(self) -> Stretch:
-        return Stretch(0, self.updates)
+        return Stretch(self.updates)
 
     # One update
 

@@ -19,8 +19,7 @@ Metrics = Mapping[str, float]
 class Stretch:
     """Updates of one kind, each of which takes about as long as the others."""
 
-    first: int
-    end: int
+    end: int  # the number of updates after it
     then: str = ""  # what follows it, in words
 
 
