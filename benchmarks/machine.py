@@ -44,7 +44,7 @@ def provenance() -> dict[str, Any]:
     """What another person needs to know to repeat the run."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "command": from_here([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "commit": commit(),
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
@@ -52,6 +52,15 @@ def provenance() -> dict[str, Any]:
         "python": platform.python_version(),
         **{name: package_version(name) for name in PACKAGES},
     }
+
+
+def from_here(command: Iterable[str], root: Path = ROOT) -> list[str]:
+    """A command as it is typed in the checkout: folders above it are nobody's business."""
+    short = {f"{root}/": "", f"{root.parent}/": "../"}
+    parts = list(command)
+    for folder, instead in short.items():
+        parts = [part.replace(folder, instead) for part in parts]
+    return parts
 
 
 def results_parser(description: str | None) -> argparse.ArgumentParser:

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks.machine import ROOT, provenance, short, write_results
+from benchmarks.machine import from_here, provenance, short, write_results
 from benchmarks.paper_figures import draw_figure
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Outcome, outcomes_of
@@ -207,11 +207,6 @@ def document(table: Table, found: dict[str, list[Outcome]]) -> dict[str, Any]:
         for outcome in found[row.name]
     ]
     return {"table": table.name, "title": table.title, "rows": rows, "written": provenance()}
-
-
-def from_here(command: Sequence[str], root: Path = ROOT) -> list[str]:
-    """A command as it is typed in the checkout: the folder above it is nobody's business."""
-    return [part.replace(f"{root}/", "") for part in command]
 
 
 def plain(value: float) -> float | None:

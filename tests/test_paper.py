@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.machine import from_here
 from benchmarks.paper import main
 from benchmarks.paper_figures import learning_curve
-from benchmarks.paper_report import from_here, interval, minutes_of, write_table
+from benchmarks.paper_report import interval, minutes_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
 from benchmarks.paper_runs import Budget, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
@@ -69,8 +70,8 @@ def test_a_share_of_the_papers_samples_is_in_the_label() -> None:
 
 
 def test_commands_are_told_as_they_are_typed_in_the_checkout() -> None:
-    command = ["gnarl-train", "--out", "/home/me/gnarl/runs/paper/bfs-seed0"]
-    assert from_here(command, Path("/home/me/gnarl"))[-1] == "runs/paper/bfs-seed0"
+    command = ["gnarl-train", "--out", "/home/me/gnarl/runs/paper/bfs-seed0", "/home/me/data"]
+    assert from_here(command, Path("/home/me/gnarl"))[-2:] == ["runs/paper/bfs-seed0", "../data"]
 
 
 def test_a_budget_in_minutes_is_named() -> None:

@@ -180,6 +180,18 @@ def test_a_run_from_weights_is_continued_without_the_original(tmp_path: Path) ->
     assert same(weights(later / "last.safetensors"), weights(whole / "last.safetensors"))
 
 
+def test_a_saved_state_needs_no_start(tmp_path: Path) -> None:
+    """Weights that were learned further from are of no use to it, whole or damaged."""
+    first, whole, later = (tmp_path / name for name in ("first", "whole", "later"))
+    assert main(command(first)[3:]) == 0
+    assert main([*command(whole)[3:], "--from", str(first), "--seed", "1"]) == 0
+    shutil.copytree(whole, later)
+    (later / "last.safetensors").unlink()  # as if stopped just before the end
+    (later / "start.safetensors").write_bytes(b"damaged")
+    assert main(["--resume", str(later)]) == 0
+    assert same(weights(later / "last.safetensors"), weights(whole / "last.safetensors"))
+
+
 def test_weights_for_other_features_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -499,7 +511,7 @@ def test_wrong_changes_are_explained(change: str, what: str) -> None:
         (["--resume", "x", "--seed", "3"], "--seed cannot change a run"),
         (["--spec", "bfs", "--device", "tpu"], "--device tpu cannot be used"),
         (["--resume", "x", "--from", "y"], "--from cannot change a run"),
-        (["--spec", "bfs", "--from", "nowhere"], "there is no file nowhere"),
+        (["--spec", "bfs", "--from", "nowhere"], "expected a run folder or a .safetensors file"),
         (["--spec", "bfs", "--pretrained", "bsf"], "did you mean bfs?"),
         (["--spec", "bfs", "--from", "x", "--pretrained", "bfs"], "expected one of them"),
         (["--spec", "bfs", "--pretrained", "bfs", "--set", "width=8"], "leave it out"),

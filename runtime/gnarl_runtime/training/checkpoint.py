@@ -170,7 +170,8 @@ def _hint(path: Path) -> str:
     if path.name == BEST and folder.is_dir():
         return f"; {folder} is no run folder, or nothing was saved yet"
     near = sorted(str(file) for file in folder.glob("*.safetensors")) if folder.is_dir() else []
-    return f"; did you mean {near[0]}?" if near else ""
+    likely = f"; did you mean {near[0]}?" if near else ""
+    return f"; expected a run folder or a .safetensors file{likely}"
 
 
 def describe(meta: Meta) -> dict[str, Any]:

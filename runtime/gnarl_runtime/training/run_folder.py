@@ -138,9 +138,14 @@ class RunFolder:
         """One file, so that there is never half of a state."""
         write_arrays(self.path / STATE, trainer.arrays(), json.dumps(vars(progress)))
 
+    @property
+    def has_state(self) -> bool:
+        """Whether a state was saved, readable or not."""
+        return (self.path / STATE).is_file()
+
     def load_state(self) -> tuple[Arrays, Progress] | None:
         """The latest state, or None if none was saved."""
-        if not (self.path / STATE).is_file():
+        if not self.has_state:
             return None
         try:
             arrays, text = read_arrays(self.path / STATE)

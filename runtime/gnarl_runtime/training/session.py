@@ -109,7 +109,9 @@ def _prepare(device: str, threads: int) -> None:
 def _run(run: RunFolder, config: Config, problem: Problem, display: Display) -> int:
     display.stage("compiling, drawing instances …")
     try:
-        trainer = make_trainer(problem, config.recipe, config.seed, start_of(run.path, problem))
+        # A saved state brings its own weights.
+        weights = None if run.has_state else start_of(run.path, problem)
+        trainer = make_trainer(problem, config.recipe, config.seed, weights)
         validator = make_validator(problem, config.recipe, config.seed)
     except (InstanceError, LookupError, CheckpointError) as error:
         raise Failure(str(error)) from None
