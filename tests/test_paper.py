@@ -67,6 +67,8 @@ def test_a_share_of_the_papers_samples_is_in_the_label() -> None:
     assert part.label == "Tiny BFS, the paper's recipe, 0.5 % of it"
     assert part.options == ("--set", "bc.updates=20", "--set", "validation.every=2")
     assert faithful(ROW, "bfs_paper", (16,)).trials == ()
+    both = faithful(ROW, "tsp_weak_ppo_paper", (8,), 0.05)  # of 195,000 and 977
+    assert both.options[1::2] == ("bc.updates=9750", "ppo.updates=49", "validation.every=4")
 
 
 def test_commands_are_told_as_they_are_typed_in_the_checkout() -> None:

@@ -215,6 +215,16 @@ def test_the_policy_is_that_of_the_weights(tmp_path: Path) -> None:
     assert load_checkpoint(second).meta.policy.width == 8
 
 
+def test_validation_counts_the_updates_of_the_last_part(tmp_path: Path) -> None:
+    """Imitation before PPO is only a start: it is judged once, at its end."""
+    out = tmp_path / "run"
+    more = ["trainer=bc+ppo", "bc.updates=7", "ppo.updates=5", "validation.every=2"]
+    sets = [part for entry in more for part in ("--set", entry)]
+    assert main([*command(out)[3:], *sets]) == 0
+    judged = [entry["update"] for entry in RunFolder(out).metrics() if "valid_success" in entry]
+    assert judged == [7, 9, 11, 12]
+
+
 # Continuing
 
 

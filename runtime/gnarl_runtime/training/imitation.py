@@ -80,7 +80,7 @@ class ImitationTrainer:
 
     @property
     def stretch(self) -> Stretch:
-        return Stretch(self.updates)
+        return Stretch(0, self.updates)
 
     # One update
 

@@ -162,12 +162,18 @@ class Loop:
         done, now = self.trainer.done, time.monotonic()
         self._clock(now)
         self.progress = replace(self.progress, done=done)
-        due = done % self.recipe.validation.every == 0 or done == self.trainer.updates
+        due = self._is_due(done)
         scores = self._validate() if due else None
         if scores or now - self.reported > REPORT_EVERY:
             self._report(watch, events, scores)
         if due or now - self.saved > SAVE_EVERY:
             self._save()
+
+    def _is_due(self, done: int) -> bool:
+        """Whether to validate now; parts that others follow are validated at their end only."""
+        ahead = self.trainer.stretch
+        regular = not ahead.then and (done - ahead.begin) % self.recipe.validation.every == 0
+        return regular or done == self.trainer.updates
 
     def _clock(self, now: float) -> None:
         seconds, cpu = self.before + now - self.began, self.cpu_before + time.process_time()

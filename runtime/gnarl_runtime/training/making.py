@@ -49,8 +49,8 @@ class WarmStartTrainer:
     def stretch(self) -> Stretch:
         if self.done < self.imitated:
             then = f"then PPO ({self.recipe.ppo.updates:,} updates)"
-            return Stretch(self.imitated, then)
-        return Stretch(self.updates)
+            return Stretch(0, self.imitated, then)
+        return Stretch(self.imitated, self.updates)
 
     @property
     def policy(self) -> Policy:

@@ -65,7 +65,7 @@ class PpoTrainer:
 
     @property
     def stretch(self) -> Stretch:
-        return Stretch(self.updates)
+        return Stretch(0, self.updates)
 
     # One update
 

@@ -19,7 +19,8 @@ Metrics = Mapping[str, float]
 class Stretch:
     """Updates of one kind, each of which takes about as long as the others."""
 
-    end: int  # the number of updates after it
+    begin: int  # the number of updates before it
+    end: int  # and after it
     then: str = ""  # what follows it, in words
 
 
