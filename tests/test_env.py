@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import warnings
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -307,8 +308,9 @@ def test_sync_vector_env_and_a_forked_process() -> None:
 
 
 @pytest.mark.parametrize("name", ["mvc", "bfs"])
-def test_maskable_ppo_trains(name: str) -> None:
+def test_maskable_ppo_trains(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real client, with no adapter: sb3-contrib's MaskablePPO."""
+    monkeypatch.setenv("SB3_LOGDIR", str(tmp_path))  # or it leaves a folder for every run
     sb3 = pytest.importorskip("sb3_contrib", reason="sb3-contrib is a test-only client")
     env = small(name)
     model = sb3.MaskablePPO("MultiInputPolicy", env, n_steps=500, batch_size=250, seed=0)
