@@ -3,6 +3,7 @@
     python benchmarks/paper.py clrs                     one table
     python benchmarks/paper.py all                      every table (make paper)
     python benchmarks/paper.py clrs --only dfs --seeds 1
+    python benchmarks/paper.py clrs --only dfs --seed 3 --core 1    beside other seeds
     python benchmarks/paper.py tsp --minutes 10         at most so much training per run
     python benchmarks/paper.py clrs --report            the tables from what is there already
 
@@ -31,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what is missing, then write the tables; 1 if a command failed."""
     options = parse_options(arguments)
     tables = list(TABLES.values()) if options.table == "all" else [TABLES[options.table]]
-    budget = Budget(options.seeds, options.minutes, options.core, options.graphs)
+    budget = Budget(options.seeds, options.minutes, options.core, options.graphs, options.seed)
     try:
         for table in tables:
             rows = chosen_rows(table, options.only)
@@ -68,6 +69,7 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("table", choices=[*TABLES, "all"], metavar="TABLE", help=", ".join(TABLES))
     parser.add_argument("--only", action="append", default=[], metavar="ROW", help="these rows")
     parser.add_argument("--seeds", type=int, metavar="K", help="at most so many seeds per row")
+    parser.add_argument("--seed", type=int, metavar="N", help="this seed of each row alone")
     parser.add_argument("--minutes", type=float, help="of training per run, instead of the recipe")
     parser.add_argument("--graphs", type=int, help="at most so many test graphs per size")
     parser.add_argument("--core", type=int, help="the core that everything runs on")

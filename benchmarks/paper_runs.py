@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,17 @@ class Budget:
     minutes: float | None = None
     core: int | None = None
     graphs: int | None = None
+    seed: int | None = None  # this one alone
+
+    def seeds_of(self, row: Row) -> Iterable[int]:
+        if self.seed is not None:
+            return [self.seed] if self.seed < row.seeds else []
+        return range(min(row.seeds, self.seeds or row.seeds))
 
 
 def run_row(row: Row, budget: Budget, runs: Path) -> None:
     """Train and evaluate every seed of a row."""
-    for seed in range(min(row.seeds, budget.seeds or row.seeds)):
+    for seed in budget.seeds_of(row):
         folder = run_folder(row, seed, runs)
         train(row, seed, folder, budget)
         for trial in row.trials:

@@ -102,6 +102,15 @@ def test_rows_have_names_of_their_own(table: Table) -> None:
         assert len(set(trials)) == len(trials)
 
 
+def test_a_seed_alone_leaves_the_others_to_other_processes(tmp_path: Path) -> None:
+    run_row(TABLE.rows[0], Budget(seed=1, graphs=2), tmp_path)
+    assert [folder.name for folder in tmp_path.iterdir()] == ["tiny-seed1"]
+    run_row(TABLE.rows[0], Budget(seed=2), tmp_path)  # the row has two
+    assert [folder.name for folder in tmp_path.iterdir()] == ["tiny-seed1"]
+    text = write_table(TABLE, tmp_path, tmp_path / "results")
+    assert "| Tiny BFS | 2 of 8 nodes |" in text
+
+
 def test_a_table_of_temperatures_has_a_figure_that_is_the_same_every_time(tmp_path: Path) -> None:
     drawn = Trial(8, 1, ("--temperature", "1", "--samples", "5"), "temperature 1", paper="4")
     row = replace(TABLE.rows[0], figure="unique", trials=(drawn,))
