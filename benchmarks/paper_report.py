@@ -51,7 +51,7 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
         yield f"|{'|'.join(line)}|" if line[0] == "---" else f"| {' | '.join(line)} |"
     if table.figure:
         yield from ("", f"![{table.title}](paper_{table.name}.svg)")
-    missing = [row.label for row in table.rows if not found[row.name]]
+    missing = [text for row in table.rows if (text := missing_of(row, found[row.name]))]
     if missing:
         yield from ("", f"Not run yet: {'; '.join(missing)}.")
     yield from budget_lines(table, found)
@@ -73,6 +73,17 @@ def body(table: Table, found: dict[str, list[Outcome]]) -> Iterator[list[str]]:
             if own:
                 yield cells(row, trial, own)
                 yield from baseline_cells(row, trial, own)
+
+
+def missing_of(row: Row, own: Sequence[Outcome]) -> str:
+    """What the plain command would still run of a row, in words; nothing if it is complete."""
+    if not own:
+        return row.label
+    tried = {outcome.trial for outcome in own}
+    sizes = [f"{trial.nodes} nodes" for trial in row.trials if trial not in tried]
+    seeds = row.seeds - len({outcome.seed for outcome in own})
+    parts = [*sizes, *([f"{seeds} of {row.seeds} seeds"] if seeds else [])]
+    return f"{row.label} ({', '.join(parts)})" if parts else ""
 
 
 def budget_lines(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:

@@ -37,6 +37,7 @@ def test_a_row_is_trained_evaluated_and_not_repeated(tmp_path: Path) -> None:
     text = write_table(TABLE, runs, output)
     assert "| Tiny BFS | 3 of 8 nodes | 100.0 ± 0.0 |" in text
     assert "Fewer test graphs than planned, by `--graphs`: Tiny BFS." in text
+    assert "Not run yet: Tiny BFS (1 of 2 seeds)." in text
     assert "--minutes" not in text
     (entry,) = json.loads((output / "paper_tiny.json").read_text("utf-8"))["rows"]
     assert (entry["nodes"], entry["seed"], entry["figure"]) == (8, 0, "success")
@@ -107,8 +108,10 @@ def test_a_seed_alone_leaves_the_others_to_other_processes(tmp_path: Path) -> No
     assert [folder.name for folder in tmp_path.iterdir()] == ["tiny-seed1"]
     run_row(TABLE.rows[0], Budget(seed=2), tmp_path)  # the row has two
     assert [folder.name for folder in tmp_path.iterdir()] == ["tiny-seed1"]
-    text = write_table(TABLE, tmp_path, tmp_path / "results")
+    more = replace(TABLE.rows[0], trials=(TRIAL, Trial(16, 2)))
+    text = write_table(replace(TABLE, rows=(more,)), tmp_path, tmp_path / "results")
     assert "| Tiny BFS | 2 of 8 nodes |" in text
+    assert "Not run yet: Tiny BFS (16 nodes, 1 of 2 seeds)." in text
 
 
 def test_a_table_of_temperatures_has_a_figure_that_is_the_same_every_time(tmp_path: Path) -> None:
