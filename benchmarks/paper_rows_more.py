@@ -41,13 +41,13 @@ FAMILIES = Table(
     "families",
     "CLRS algorithms on other graphs than those of training, share of 64-node graphs solved",
     "The weights of the [first table](paper_clrs.md), one seed each. Training saw Erdős–Rényi "
-    "graphs of at most 16 nodes (MST-Prim: 32), with the weights of the CLRS-30 sampler where "
-    "there are weights. `settled` ends an episode by a rule on the state alone, without a "
-    "reference solution (`benchmarks/families/*_settled.gnarl`), and judges what is there then; "
-    "BFS and DFS end by themselves anyway. Bellman-Ford is trained on weights times 0.1 to 3 "
-    "(`data.scale`); *not scaled* is without that, all else the same. BFS fails on small worlds, "
-    "which are deep: its state holds no depths, and two rounds of messages see two steps up the "
-    "tree. DFS needs the same for its way back.",
+    "graphs of at most 16 nodes, with the weights of the CLRS-30 sampler where there are weights. "
+    "`settled` ends an episode by a rule on the state alone, without a reference solution "
+    "(`benchmarks/families/*_settled.gnarl`), and judges what is there then; BFS and DFS end by "
+    "themselves anyway. Bellman-Ford is trained on weights times 0.1 to 3 (`data.scale`); *not "
+    "scaled* is without that, all else the same. BFS fails on small worlds, which are deep: its "
+    "state holds no depths, and two rounds of messages see two steps up the tree. DFS needs the "
+    "same for its way back.",
     (
         _elsewhere("bfs"),
         _elsewhere("dfs"),
