@@ -56,11 +56,8 @@ def provenance() -> dict[str, Any]:
 
 def from_here(command: Iterable[str], root: Path = ROOT) -> list[str]:
     """A command as it is typed in the checkout: folders above it are nobody's business."""
-    short = {f"{root}/": "", f"{root.parent}/": "../"}
-    parts = list(command)
-    for folder, instead in short.items():
-        parts = [part.replace(folder, instead) for part in parts]
-    return parts
+    inside, beside = f"{root}/", f"{root.parent}/"
+    return [part.replace(inside, "").replace(beside, "../") for part in command]
 
 
 def results_parser(description: str | None) -> argparse.ArgumentParser:
