@@ -47,6 +47,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run_table(table: Table, rows: Sequence[Row], budget: Budget, runs: Path) -> None:
     """Everything that a table still lacks."""
+    if not any(budget.seeds_of(row) for row in rows):
+        most = max(row.seeds for row in rows)
+        raise Stopped(f"no row has seed {budget.seed}; expected 0 to {most - 1}")
     for number, row in enumerate(rows, 1):
         print(f"[{number}/{len(rows)}] {table.name}: {row.label}", file=sys.stderr)
         run_row(row, budget, runs)

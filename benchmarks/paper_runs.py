@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,9 @@ class Budget:
     graphs: int | None = None
     seed: int | None = None  # this one alone
 
-    def seeds_of(self, row: Row) -> Iterable[int]:
+    def seeds_of(self, row: Row) -> Sequence[int]:
         if self.seed is not None:
-            return [self.seed] if self.seed < row.seeds else []
+            return [self.seed] if 0 <= self.seed < row.seeds else []
         return range(min(row.seeds, self.seeds or row.seeds))
 
 

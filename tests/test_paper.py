@@ -114,6 +114,16 @@ def test_a_seed_alone_leaves_the_others_to_other_processes(tmp_path: Path) -> No
     assert "Not run yet: Tiny BFS (16 nodes, 1 of 2 seeds)." in text
 
 
+@pytest.mark.parametrize("seed", ["-1", "5"])
+def test_a_seed_that_no_row_has_is_told(
+    seed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = ["--runs", str(tmp_path), "--output", str(tmp_path)]
+    assert main(["clrs", "--only", "dfs", f"--seed={seed}", *folders]) == 1
+    assert f"no row has seed {seed}; expected 0 to 4" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_table_of_temperatures_has_a_figure_that_is_the_same_every_time(tmp_path: Path) -> None:
     drawn = Trial(8, 1, ("--temperature", "1", "--samples", "5"), "temperature 1", paper="4")
     row = replace(TABLE.rows[0], figure="unique", trials=(drawn,))
