@@ -5,9 +5,11 @@
     python benchmarks/paper.py clrs --only dfs --seeds 1
     python benchmarks/paper.py clrs --only dfs --seed 3 --core 1    beside other seeds
     python benchmarks/paper.py tsp --minutes 10         at most so much training per run
+    python benchmarks/paper.py clrs --only dfs --again  though the table has it
     python benchmarks/paper.py clrs --report            the tables from what is there already
 
-Every run and every evaluation is kept under --runs and not repeated: a command that was stopped
+Nothing is repeated that is there: a run or an evaluation under --runs, a figure in the JSON of the
+table, or the weights of a run that is in the table, under --weights. A command that was stopped
 goes on where it was. Tables are written to docs/results/paper_TABLE.md and .json.
 """
 
@@ -16,15 +18,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.machine import ROOT
+from benchmarks.paper_record import Found, read_record
 from benchmarks.paper_report import write_table
 from benchmarks.paper_rows import Row, Table
-from benchmarks.paper_runs import Budget, Stopped, run_row
+from benchmarks.paper_runs import Budget, Places, Stopped, run_row
 from benchmarks.paper_tables import TABLES
 
 
@@ -33,26 +36,30 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse_options(arguments)
     tables = list(TABLES.values()) if options.table == "all" else [TABLES[options.table]]
     budget = Budget(options.seeds, options.minutes, options.core, options.graphs, options.seed)
+    places = Places(options.runs, options.weights, options.output)
     try:
         for table in tables:
             rows = chosen_rows(table, options.only)
+            recorded = {} if options.again else read_record(table, places)
             if not options.report:
-                run_table(table, rows, budget, options.runs)
-            print(write_table(table, options.runs, options.output))
+                run_table(table, rows, budget, places, recorded)
+            print(write_table(table, places))
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return 1
     return 0
 
 
-def run_table(table: Table, rows: Sequence[Row], budget: Budget, runs: Path) -> None:
+def run_table(
+    table: Table, rows: Sequence[Row], budget: Budget, places: Places, recorded: Found
+) -> None:
     """Everything that a table still lacks."""
     if not any(budget.seeds_of(row) for row in rows):
         most = max(row.seeds for row in rows)
         raise Stopped(f"no row has seed {budget.seed}; expected 0 to {most - 1}")
     for number, row in enumerate(rows, 1):
         print(f"[{number}/{len(rows)}] {table.name}: {row.label}", file=sys.stderr)
-        run_row(row, budget, runs)
+        run_row(row, budget, places, recorded.get(row.name, ()))
 
 
 def chosen_rows(table: Table, names: Sequence[str]) -> list[Row]:
@@ -78,9 +85,11 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--graphs", type=int, help="at most so many test graphs per size")
     parser.add_argument("--core", type=int, help="the core that everything runs on")
     parser.add_argument("--report", action="store_true", help="run nothing, write the tables")
-    parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "paper", metavar="DIR")
-    output = ROOT / "docs" / "results"
-    parser.add_argument("--output", type=Path, default=output, metavar="DIR", help="for the tables")
+    parser.add_argument("--again", action="store_true", help="run what the table has, too")
+    folder = partial(parser.add_argument, type=Path, metavar="DIR")
+    folder("--runs", default=Places.runs, help="for all that training writes")
+    folder("--weights", default=Places.weights, help="for the weights of finished runs")
+    folder("--output", default=Places.output, help="for the tables")
     return parser.parse_args(arguments)
 
 

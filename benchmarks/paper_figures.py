@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean, pstdev
@@ -10,13 +9,12 @@ from statistics import mean, pstdev
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from benchmarks.paper_record import Found
 from benchmarks.paper_rows import Row, Table
-from benchmarks.paper_runs import Outcome, run_folder
-
-Found = dict[str, list[Outcome]]
+from benchmarks.paper_runs import Outcome
 
 
-def draw_figure(table: Table, found: Found, runs: Path, file: Path) -> None:
+def draw_figure(table: Table, found: Found, file: Path) -> None:
     """The picture that goes with a table."""
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.add_subplot()
@@ -28,7 +26,7 @@ def draw_figure(table: Table, found: Found, runs: Path, file: Path) -> None:
             heights, errors = [p[1] for p in points], [p[2] for p in points]
             axes.errorbar([p[0] for p in points], heights, errors, label=row.label, capsize=2)
         else:
-            curve = list(learning_curve(row, runs))
+            curve = found[row.name][0].training.curve or []  # of the first seed
             axes.plot([p[0] for p in curve], [p[1] for p in curve], label=row.label)
     if table.figure == "temperatures":
         axes.set(xscale="log", xlabel="temperature", ylabel="different correct solutions of 100")
@@ -48,11 +46,3 @@ def by_temperature(row: Row, own: Sequence[Outcome]) -> Iterator[tuple[float, fl
         if drawn:
             values = [entry["unique"] for entry in drawn]
             yield drawn[0]["temperature"], mean(values), pstdev(values)
-
-
-def learning_curve(row: Row, runs: Path) -> Iterator[tuple[float, float]]:
-    """(picks, success in per cent) of the first seed's validations."""
-    for line in (run_folder(row, 0, runs) / "metrics.jsonl").read_text("utf-8").splitlines():
-        entry = json.loads(line)
-        if "valid_success" in entry:
-            yield entry["update"] * entry["states"], 100 * entry["valid_success"]

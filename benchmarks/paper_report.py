@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks.machine import from_here, provenance, short, write_results
+from benchmarks.machine import provenance, short, write_results
 from benchmarks.paper_figures import draw_figure
+from benchmarks.paper_record import Found, entry_of, outcomes_of
 from benchmarks.paper_rows import Row, Table, Trial
-from benchmarks.paper_runs import Outcome, outcomes_of
+from benchmarks.paper_runs import Outcome, Places
 from gnarl_runtime.evaluation.summary import Z95, wilson
 
 _DIGITS = {"ratio": 4, "reward": 3}  # one for all others
@@ -26,18 +26,18 @@ MEMORY_NOTE = (
 )
 
 
-def write_table(table: Table, runs: Path, output: Path) -> str:
+def write_table(table: Table, places: Places) -> str:
     """The table as text; also written to files if there is anything in it."""
-    found = {row.name: outcomes_of(row, runs) for row in table.rows}
+    found = outcomes_of(table, places)
     text = "\n".join(lines_of(table, found)) + "\n"
     if any(found.values()):
-        write_results(output, f"paper_{table.name}", text, document(table, found))
+        write_results(places.output, f"paper_{table.name}", text, document(table, found))
         if table.figure:
-            draw_figure(table, found, runs, output / f"paper_{table.name}.svg")
+            draw_figure(table, found, places.output / f"paper_{table.name}.svg")
     return text
 
 
-def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
+def lines_of(table: Table, found: Found) -> Iterator[str]:
     yield f"# {table.title}"
     yield ""
     yield f"    python benchmarks/paper.py {table.name}"
@@ -55,7 +55,7 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     if missing:
         yield from ("", f"Not run yet: {'; '.join(missing)}.")
     yield from budget_lines(table, found)
-    made = sorted({short(o.commit) for outcomes in found.values() for o in outcomes})
+    made = sorted({short(o.training.commit) for outcomes in found.values() for o in outcomes})
     trained = f"Trained at {', '.join(made) or 'no'} commit(s)"
     yield from (
         "",
@@ -65,7 +65,7 @@ def lines_of(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
     )
 
 
-def body(table: Table, found: dict[str, list[Outcome]]) -> Iterator[list[str]]:
+def body(table: Table, found: Found) -> Iterator[list[str]]:
     """The cells of each line; baselines below the method they were played beside."""
     for row in table.rows:
         for trial in row.trials:
@@ -86,7 +86,7 @@ def missing_of(row: Row, own: Sequence[Outcome]) -> str:
     return f"{row.label} ({', '.join(parts)})" if parts else ""
 
 
-def budget_lines(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]:
+def budget_lines(table: Table, found: Found) -> Iterator[str]:
     """Where less was run than the plain command does."""
     fewer = [
         row.label
@@ -96,7 +96,7 @@ def budget_lines(table: Table, found: dict[str, list[Outcome]]) -> Iterator[str]
     timed = [
         f"{row.label} ({minutes})"
         for row in table.rows
-        for minutes in sorted({minutes_of(o.command) for o in found[row.name]} - {""})
+        for minutes in sorted({minutes_of(o.training.command) for o in found[row.name]} - {""})
     ]
     if fewer:
         yield from ("", f"Fewer test graphs than planned, by `--graphs`: {'; '.join(fewer)}.")
@@ -116,7 +116,7 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
     each = ", ".join(shown(row, value) for value in values)
     steps = mean(outcome.result["steps"] for outcome in own)
     seconds = mean(outcome.result["seconds_per_graph"] for outcome in own)
-    minutes = [outcome.cpu_seconds / 60 for outcome in own]
+    minutes = [outcome.training.cpu_seconds / 60 for outcome in own]
     took = f"{mean(minutes):.1f}" if all(map(math.isfinite, minutes)) else "not recorded"
     peaks = [outcome.megabytes for outcome in own if outcome.megabytes is not None]
     return [
@@ -129,7 +129,7 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
         f"{seconds:.3f}{beside(row.paper_seconds, trial)}",
         f"{max(peaks):,.0f}" if peaks else "–",
         took,
-        f"{mean(outcome.picks for outcome in own) / 1e6:.2g}M",
+        f"{mean(outcome.training.picks for outcome in own) / 1e6:.2g}M",
     ]
 
 
@@ -193,32 +193,11 @@ def best_text(own: Sequence[Outcome]) -> str:
     return f" (to best {mean(given):.4f})" if given else ""
 
 
-def document(table: Table, found: dict[str, list[Outcome]]) -> dict[str, Any]:
+def document(table: Table, found: Found) -> dict[str, Any]:
     """Everything that the table was made from."""
     rows = [
-        {
-            "row": row.name,
-            "spec": row.spec,
-            "recipe": row.recipe,
-            "options": list(row.options),
-            "nodes": outcome.trial.nodes,
-            "trial": outcome.trial.name,
-            "seed": outcome.seed,
-            "figure": row.figure,
-            "value": plain(figure(row, outcome.result)),
-            "paper": row.paper.get(outcome.trial.nodes),
-            "training_cpu_seconds": plain(outcome.cpu_seconds),
-            "picks_learned_from": outcome.picks,
-            "evaluation_megabytes": outcome.megabytes,
-            "command": from_here(outcome.command),
-            "commit": outcome.commit,
-            "result": outcome.result,
-        }
+        entry_of(table, row, outcome, figure(row, outcome.result))
         for row in table.rows
         for outcome in found[row.name]
     ]
     return {"table": table.name, "title": table.title, "rows": rows, "written": provenance()}
-
-
-def plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -7,14 +7,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
-from benchmarks.machine import THREAD_VARIABLES, commit, load_average
+from benchmarks.machine import ROOT, THREAD_VARIABLES, commit, from_here, load_average
 from benchmarks.paper_rows import Row, Trial
 
 TEST_SEED = 1_000  # of test graphs; no choice was made by looking at them
+BEST = "best.safetensors"
 
 
 class Stopped(Exception):
@@ -37,47 +39,144 @@ class Budget:
         return range(min(row.seeds, self.seeds or row.seeds))
 
 
-def run_row(row: Row, budget: Budget, runs: Path) -> None:
-    """Train and evaluate every seed of a row."""
+@dataclass(frozen=True)
+class Places:
+    """Where things are kept."""
+
+    runs: Path = ROOT / "runs" / "paper"  # all that training writes; not under version control
+    weights: Path = ROOT / "benchmarks" / "weights"  # of finished runs
+    output: Path = ROOT / "docs" / "results"  # the tables
+
+    def run(self, row: Row, seed: int) -> Path:
+        return self.runs / f"{row.name}-seed{seed}"
+
+    def result(self, row: Row, seed: int, trial: Trial) -> Path:
+        return self.run(row, seed) / f"eval-{trial.name}.json"
+
+    def kept(self, row: Row, seed: int) -> Path:
+        return self.weights / f"{row.name}-seed{seed}.safetensors"
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a finished run took, and how its validations went; its `finished.json`."""
+
+    command: list[str]
+    commit: str
+    load: list[float] | None  # when it began
+    cpu_seconds: float
+    picks: int  # that it learned from
+    curve: list[list[float]] | None  # picks, validation graphs solved in per cent
+
+    def same_run(self, other: Training) -> bool:
+        return (self.commit, self.cpu_seconds) == (other.commit, other.cpu_seconds)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One evaluation of one run, with what the run took."""
+
+    seed: int
+    trial: Trial
+    result: dict[str, Any]  # a row of gnarl-eval's JSON
+    training: Training
+    megabytes: float | None  # at most while evaluating
+    baselines: dict[str, dict[str, Any]]  # other players on the same graphs
+
+
+def run_row(row: Row, budget: Budget, places: Places, recorded: Sequence[Outcome] = ()) -> None:
+    """Train and evaluate every seed of a row, but for what the table has already."""
     for seed in budget.seeds_of(row):
-        folder = run_folder(row, seed, runs)
-        train(row, seed, folder, budget)
-        for trial in row.trials:
-            if seed == 0 or not trial.one_seed:
-                evaluate(row, seed, trial, folder, budget)
+        of_seed = [outcome for outcome in recorded if outcome.seed == seed]
+        wanted = [trial for trial in row.trials if seed == 0 or not trial.one_seed]
+        if places.run(row, seed).is_dir() or lacking(wanted, of_seed):
+            run_seed(row, seed, wanted, budget, places, of_seed)
 
 
-def run_folder(row: Row, seed: int, runs: Path) -> Path:
-    return runs / f"{row.name}-seed{seed}"
+def run_seed(
+    row: Row,
+    seed: int,
+    wanted: Sequence[Trial],
+    budget: Budget,
+    places: Places,
+    recorded: Sequence[Outcome],
+) -> None:
+    """One run to its end, and the evaluations that neither disk nor table have of it."""
+    folder = places.run(row, seed)
+    if not folder.is_dir() and recorded and places.kept(row, seed).is_file():
+        folder.mkdir(parents=True)
+        copyfile(places.kept(row, seed), folder / BEST)
+        write_training(folder, recorded[0].training)
+    train(row, seed, folder, budget)
+    places.weights.mkdir(parents=True, exist_ok=True)
+    copyfile(folder / BEST, places.kept(row, seed))
+    made = read_training(folder)
+    for trial in lacking(wanted, [o for o in recorded if o.training.same_run(made)]):
+        evaluate(folder, places.result(row, seed, trial), TEST_SEED + seed, trial, budget)
 
 
-def result_file(folder: Path, trial: Trial) -> Path:
-    return folder / f"eval-{trial.name}.json"
+def lacking(wanted: Sequence[Trial], found: Sequence[Outcome]) -> list[Trial]:
+    """The trials without an outcome."""
+    there = {outcome.trial for outcome in found}
+    return [trial for trial in wanted if trial not in there]
 
 
 def train(row: Row, seed: int, folder: Path, budget: Budget) -> None:
     """A run to its end: started, or continued where it was stopped."""
-    done = folder / "finished.json"
-    if done.is_file():
+    if (folder / "finished.json").is_file():
         return
     command = ["gnarl-train", "--resume", str(folder)]
     if not (folder / "config.json").is_file():
         command = ["gnarl-train", "--spec", row.spec, "--recipe", row.recipe, "--seed", str(seed)]
         command += ["--out", str(folder), *row.options]
         command += ["--minutes", f"{budget.minutes:g}"] if budget.minutes else []
-    note = {"command": command, "commit": commit(), "load": load_average()}  # at the start
+    made_at, load = commit(), load_average()  # at the start
     call(command, budget)
-    done.write_text(json.dumps(note, indent=2) + "\n", "utf-8")
+    write_training(folder, training_of(folder, from_here(command), made_at, load))
 
 
-def evaluate(row: Row, seed: int, trial: Trial, folder: Path, budget: Budget) -> None:
+def training_of(folder: Path, command: list[str], made_at: str, load: list[float]) -> Training:
+    """What the log of a run says about it."""
+    lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
+    entries = [json.loads(line) for line in lines]
+    spent = entries[-1]["cpu_seconds"]
+    return Training(command, made_at, load, spent, picks_learned(entries), curve_of(entries))
+
+
+def picks_learned(entries: list[dict[str, Any]]) -> int:
+    """States of all updates; not every update has an entry of its own."""
+    before = [0, *(entry["update"] for entry in entries[:-1])]
+    return sum(
+        (entry["update"] - last) * entry["states"]
+        for entry, last in zip(entries, before, strict=True)
+    )
+
+
+def curve_of(entries: list[dict[str, Any]]) -> list[list[float]]:
+    """Picks learned from, and the validation graphs solved after them in per cent."""
+    return [
+        [picks_learned(entries[:place]), 100 * entry["valid_success"]]
+        for place, entry in enumerate(entries, 1)
+        if "valid_success" in entry
+    ]
+
+
+def write_training(folder: Path, training: Training) -> None:
+    text = json.dumps(asdict(training), indent=2)
+    (folder / "finished.json").write_text(text + "\n", "utf-8")
+
+
+def read_training(folder: Path) -> Training:
+    return Training(**json.loads((folder / "finished.json").read_text("utf-8")))
+
+
+def evaluate(folder: Path, file: Path, seed: int, trial: Trial, budget: Budget) -> None:
     """Fresh graphs, the same for every row and a different set for every seed."""
-    file = result_file(folder, trial)
     if file.is_file():
         return
     graphs = min(trial.graphs, budget.graphs or trial.graphs)
     command = ["gnarl-eval", str(folder), "--sizes", str(trial.nodes), "--graphs", str(graphs)]
-    command += ["--seed", str(TEST_SEED + seed), "--json", str(file), *trial.options]
+    command += ["--seed", str(seed), "--json", str(file), *trial.options]
     call(command, budget)
 
 
@@ -95,58 +194,26 @@ def call(command: list[str], budget: Budget) -> None:
 # What is there
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One evaluation of one run, with what the run took."""
-
-    seed: int
-    trial: Trial
-    result: dict[str, Any]  # a row of gnarl-eval's JSON
-    cpu_seconds: float  # of training
-    picks: int  # that it learned from
-    megabytes: float | None  # at most while evaluating
-    command: list[str]  # that trained it
-    commit: str
-    baselines: dict[str, dict[str, Any]]  # other players on the same graphs
-
-
-def outcomes_of(row: Row, runs: Path) -> list[Outcome]:
-    """All evaluations of a row that are on disk."""
+def outcomes_on_disk(row: Row, places: Places) -> list[Outcome]:
+    """All evaluations of a row's finished runs."""
     return [
         outcome
         for seed in range(row.seeds)
         for trial in row.trials
-        if (outcome := read_outcome(row, seed, trial, runs)) is not None
+        if (outcome := read_outcome(row, seed, trial, places)) is not None
     ]
 
 
-def read_outcome(row: Row, seed: int, trial: Trial, runs: Path) -> Outcome | None:
-    folder = run_folder(row, seed, runs)
-    file, done = result_file(folder, trial), folder / "finished.json"
-    if not (file.is_file() and done.is_file()):
+def read_outcome(row: Row, seed: int, trial: Trial, places: Places) -> Outcome | None:
+    file, folder = places.result(row, seed, trial), places.run(row, seed)
+    if not (file.is_file() and (folder / "finished.json").is_file()):
         return None
     document = json.loads(file.read_text("utf-8"))
-    entries = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    spent = entries[-1].get("cpu_seconds", float("nan"))
-    made = json.loads(done.read_text("utf-8"))
-    beside = {name: rows[0] for name, rows in document["baselines"].items()}
     return Outcome(
         seed=seed,
         trial=trial,
         result=document["results"][0],
-        cpu_seconds=spent,
-        picks=picks_learned(entries),
+        training=read_training(folder),
         megabytes=document["machine"].get("peak_megabytes"),
-        command=made["command"],
-        commit=made["commit"],
-        baselines=beside,
-    )
-
-
-def picks_learned(entries: list[dict[str, Any]]) -> int:
-    """States of all updates; not every update has an entry of its own."""
-    before = [0, *(entry["update"] for entry in entries[:-1])]
-    return sum(
-        (entry["update"] - last) * entry["states"]
-        for entry, last in zip(entries, before, strict=True)
+        baselines={name: rows[0] for name, rows in document["baselines"].items()},
     )

@@ -1,4 +1,4 @@
-"""Finished runs of the tables in, the weights that come with GNARL out.
+"""Weights of the runs of the tables in, those that come with GNARL out.
 
     python benchmarks/ship_weights.py [NAME …]
 
@@ -8,7 +8,6 @@ steps. Test graphs have no say in it.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -16,7 +15,9 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.machine import ROOT
+from benchmarks.paper_runs import Places
 from gnarl_compiler.files import write_whole
+from gnarl_runtime.training.checkpoint import load_checkpoint
 
 ROWS = {  # by problem, as `--pretrained` has it
     "bfs": "bfs",
@@ -30,31 +31,27 @@ ROWS = {  # by problem, as `--pretrained` has it
 WEIGHTS = ROOT / "runtime" / "gnarl_runtime" / "pretrained_weights"
 
 
-def main(names: list[str], runs: Path = ROOT / "runs" / "paper", output: Path = WEIGHTS) -> int:
-    """Copy the weights of these problems, or of all whose runs are there."""
+def main(names: list[str], kept: Path = Places.weights, output: Path = WEIGHTS) -> int:
+    """Copy the weights of these problems, or of all that have some."""
     unknown = [name for name in names if name not in ROWS]
     if unknown:
         print(f"unknown problem {unknown[0]}; expected {', '.join(ROWS)}", file=sys.stderr)
         return 2
     for name in names or ROWS:
-        finished = [file.parent for file in runs.glob(f"{ROWS[name]}-seed*/finished.json")]
+        finished = sorted(kept.glob(f"{ROWS[name]}-seed*.safetensors"))
         if not finished:
-            print(f"{name}: no finished run in {runs}", file=sys.stderr)
+            print(f"{name}: no weights of a finished run in {kept}", file=sys.stderr)
             continue
-        chosen = max(sorted(finished), key=best_validation)
-        write_whole(output / f"{name}.safetensors", (chosen / "best.safetensors").read_bytes())
-        print(f"{name}: {chosen.name}")
+        chosen = max(finished, key=validation)
+        write_whole(output / f"{name}.safetensors", chosen.read_bytes())
+        print(f"{name}: {chosen.stem}")
     return 0
 
 
-def best_validation(run: Path) -> tuple[float, float, float]:
-    """(success, reward, -steps) of the weights that a run kept."""
-    entries = map(json.loads, (run / "metrics.jsonl").read_text("utf-8").splitlines())
-    return max(
-        (entry["valid_success"], entry["valid_reward"], -entry["valid_steps"])
-        for entry in entries
-        if "valid_success" in entry
-    )
+def validation(weights: Path) -> tuple[float, float, float]:
+    """(success, reward, -steps) on the validation graphs."""
+    scores = load_checkpoint(weights).meta.scores
+    return scores["success"], scores["reward"], -scores["steps"]
 
 
 if __name__ == "__main__":

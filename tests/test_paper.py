@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree, rmtree
 from types import SimpleNamespace
 
 import pytest
 
 from benchmarks.machine import from_here
 from benchmarks.paper import main
-from benchmarks.paper_figures import learning_curve
+from benchmarks.paper_record import outcomes_of, read_record
 from benchmarks.paper_report import interval, minutes_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
-from benchmarks.paper_runs import Budget, picks_learned, run_row
+from benchmarks.paper_runs import Budget, Places, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
 
 TRIAL = Trial(8, 6)
@@ -28,27 +29,86 @@ QUICK = [
 TABLE = Table("tiny", "A tiny table", "A note.", (replace(ROW, options=tuple(QUICK)),))
 
 
-def test_a_row_is_trained_evaluated_and_not_repeated(tmp_path: Path) -> None:
-    runs, output = tmp_path / "runs", tmp_path / "results"
-    run_row(TABLE.rows[0], Budget(seeds=1, graphs=3), runs)
-    files = {path: path.stat().st_mtime_ns for path in runs.rglob("*") if path.is_file()}
-    run_row(TABLE.rows[0], Budget(seeds=1, graphs=3), runs)
-    assert {path: path.stat().st_mtime_ns for path in runs.rglob("*") if path.is_file()} == files
-    text = write_table(TABLE, runs, output)
+def places_in(folder: Path, output: str = "results") -> Places:
+    return Places(folder / "runs", folder / "weights", folder / output)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both seeds of the row, with their table; not to be changed."""
+    folder = tmp_path_factory.mktemp("finished")
+    run_row(TABLE.rows[0], Budget(graphs=3), places_in(folder))
+    write_table(replace(TABLE, figure="curves"), places_in(folder))
+    return folder
+
+
+@pytest.fixture
+def places(finished: Path, tmp_path: Path) -> Places:
+    """A copy of them."""
+    copytree(finished, tmp_path / "copy")
+    return places_in(tmp_path / "copy")
+
+
+def test_a_row_is_trained_evaluated_and_not_repeated(places: Places) -> None:
+    files = {path: path.stat().st_mtime_ns for path in places.runs.rglob("*") if path.is_file()}
+    run_row(TABLE.rows[0], Budget(graphs=3), places)
+    again = {path: path.stat().st_mtime_ns for path in places.runs.rglob("*") if path.is_file()}
+    assert again == files
+    text = write_table(TABLE, places)
     assert "| Tiny BFS | 3 of 8 nodes | 100.0 ± 0.0 |" in text
     assert "Fewer test graphs than planned, by `--graphs`: Tiny BFS." in text
-    assert "Not run yet: Tiny BFS (1 of 2 seeds)." in text
+    assert "Not run yet" not in text
     assert "--minutes" not in text
-    (entry,) = json.loads((output / "paper_tiny.json").read_text("utf-8"))["rows"]
+    entry, other = json.loads((places.output / "paper_tiny.json").read_text("utf-8"))["rows"]
     assert (entry["nodes"], entry["seed"], entry["figure"]) == (8, 0, "success")
+    assert other["seed"] == 1
     assert entry["training_cpu_seconds"] > 0
     assert entry["command"][:3] == ["gnarl-train", "--spec", "bfs"]
     assert entry["picks_learned_from"] == 8  # four graphs side by side, two updates
 
 
 def test_a_table_without_runs_says_so(tmp_path: Path) -> None:
-    assert "Not run yet: Tiny BFS." in write_table(TABLE, tmp_path, tmp_path / "results")
-    assert not (tmp_path / "results").exists()
+    assert "Not run yet: Tiny BFS." in write_table(TABLE, places_in(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_table_has_survives_the_loss_of_its_runs(places: Places) -> None:
+    text = write_table(TABLE, places)
+    rmtree(places.runs)
+    run_row(TABLE.rows[0], Budget(), places, read_record(TABLE, places)["tiny"])
+    assert not places.runs.exists()  # nothing was run
+    assert write_table(TABLE, places) == text
+
+
+def test_kept_weights_are_evaluated_instead_of_trained_again(places: Places) -> None:
+    rmtree(places.runs)
+    larger = replace(TABLE.rows[0], trials=(TRIAL, Trial(16, 2)))
+    table = replace(TABLE, rows=(larger,))
+    run_row(larger, Budget(seeds=1), places, read_record(table, places)["tiny"])
+    files = sorted(path.name for path in places.runs.rglob("*.*"))
+    assert files == ["best.safetensors", "eval-test-16.json", "finished.json"]
+    old, new, _ = outcomes_of(table, places)["tiny"]
+    assert old.training == new.training
+    assert [outcome.trial.nodes for outcome in (old, new)] == [8, 16]
+
+
+def test_a_run_that_was_made_anew_replaces_what_the_table_had_of_its_seed(places: Places) -> None:
+    record = places.output / "paper_tiny.json"
+    document = json.loads(record.read_text("utf-8"))
+    trials = (TRIAL, Trial(16, 2))
+    larger = [{**entry, "trial": trials[1].name, "nodes": 16} for entry in document["rows"]]
+    for entry in (document["rows"][0], larger[0]):  # of an older run of the first seed
+        entry["training_cpu_seconds"] += 1
+    record.write_text(json.dumps({**document, "rows": document["rows"] + larger}), "utf-8")
+    table = replace(TABLE, rows=(replace(TABLE.rows[0], trials=trials),))
+    found = [(o.seed, o.trial.nodes) for o in outcomes_of(table, places)["tiny"]]
+    assert found == [(0, 8), (1, 8), (1, 16)]
+
+
+def test_a_row_that_is_made_in_another_way_now_is_not_in_the_record(places: Places) -> None:
+    changed = replace(TABLE.rows[0], options=(*QUICK, "--set", "bc.lr=0.1"))
+    assert len(read_record(TABLE, places)["tiny"]) == 2
+    assert read_record(replace(TABLE, rows=(changed,)), places)["tiny"] == []
 
 
 def test_means_have_an_interval_over_graphs() -> None:
@@ -104,12 +164,13 @@ def test_rows_have_names_of_their_own(table: Table) -> None:
 
 
 def test_a_seed_alone_leaves_the_others_to_other_processes(tmp_path: Path) -> None:
-    run_row(TABLE.rows[0], Budget(seed=1, graphs=2), tmp_path)
-    assert [folder.name for folder in tmp_path.iterdir()] == ["tiny-seed1"]
-    run_row(TABLE.rows[0], Budget(seed=2), tmp_path)  # the row has two
-    assert [folder.name for folder in tmp_path.iterdir()] == ["tiny-seed1"]
+    places = places_in(tmp_path)
+    run_row(TABLE.rows[0], Budget(seed=1, graphs=2), places)
+    assert [folder.name for folder in places.runs.iterdir()] == ["tiny-seed1"]
+    run_row(TABLE.rows[0], Budget(seed=2), places)  # the row has two
+    assert [folder.name for folder in places.runs.iterdir()] == ["tiny-seed1"]
     more = replace(TABLE.rows[0], trials=(TRIAL, Trial(16, 2)))
-    text = write_table(replace(TABLE, rows=(more,)), tmp_path, tmp_path / "results")
+    text = write_table(replace(TABLE, rows=(more,)), places)
     assert "| Tiny BFS | 2 of 8 nodes |" in text
     assert "Not run yet: Tiny BFS (16 nodes, 1 of 2 seeds)." in text
 
@@ -118,38 +179,47 @@ def test_a_seed_alone_leaves_the_others_to_other_processes(tmp_path: Path) -> No
 def test_a_seed_that_no_row_has_is_told(
     seed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = ["--runs", str(tmp_path), "--output", str(tmp_path)]
+    folders = [f"--{name}={tmp_path}" for name in ("runs", "weights", "output")]
     assert main(["clrs", "--only", "dfs", f"--seed={seed}", *folders]) == 1
     assert f"no row has seed {seed}; expected 0 to 4" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_of_temperatures_has_a_figure_that_is_the_same_every_time(tmp_path: Path) -> None:
+def test_a_table_of_temperatures_has_a_figure_that_is_the_same_every_time(
+    places: Places, tmp_path: Path
+) -> None:
     drawn = Trial(8, 1, ("--temperature", "1", "--samples", "5"), "temperature 1", paper="4")
     row = replace(TABLE.rows[0], figure="unique", trials=(drawn,))
     table = replace(TABLE, rows=(row,), figure="temperatures")
-    run_row(row, Budget(seeds=1), tmp_path / "runs")
+    run_row(row, Budget(seeds=1), places)
     pictures = []
-    for name in ("once", "again"):
-        text = write_table(table, tmp_path / "runs", tmp_path / name)
-        pictures.append((tmp_path / name / "paper_tiny.svg").read_bytes())
+    for output in (tmp_path / "once", tmp_path / "again"):
+        text = write_table(table, replace(places, output=output))
+        pictures.append((output / "paper_tiny.svg").read_bytes())
     assert "| 1 of 8 nodes (temperature 1) | 4 |" in text
     assert "(paper_tiny.svg)" in text
     assert pictures[0] == pictures[1]
 
 
-def test_other_players_on_the_same_graphs_stand_below(tmp_path: Path) -> None:
-    row = replace(TABLE.rows[0], trials=(Trial(8, 2, ("--against", "random")),))
-    run_row(row, Budget(seeds=1), tmp_path / "runs")
-    text = write_table(replace(TABLE, rows=(row,)), tmp_path / "runs", tmp_path)
-    assert "| *random, for comparison* | 2 of 8 nodes | – |" in text
+def test_other_players_on_the_same_graphs_stand_below(places: Places) -> None:
+    row = replace(TABLE.rows[0], trials=(Trial(16, 2, ("--against", "random")),))
+    run_row(row, Budget(seeds=1), places)
+    table = replace(TABLE, rows=(row,))
+    assert "| *random, for comparison* | 2 of 16 nodes | – |" in (
+        text := write_table(table, places)
+    )
+    rmtree(places.runs)
+    assert write_table(table, places) == text
 
 
-def test_learning_curves_are_drawn_from_the_validations_of_a_run(tmp_path: Path) -> None:
-    table = replace(TABLE, figure="curves")
-    run_row(table.rows[0], Budget(seeds=1, graphs=2), tmp_path)
-    points = list(learning_curve(table.rows[0], tmp_path))
+def test_learning_curves_are_drawn_from_the_validations_of_a_run(places: Places) -> None:
+    table, picture = replace(TABLE, figure="curves"), places.output / "paper_tiny.svg"
+    drawn = picture.read_bytes()
+    picture.unlink()
+    rmtree(places.runs)
+    points = outcomes_of(table, places)["tiny"][0].training.curve
+    assert points is not None
     assert [picks for picks, _ in points] == [4, 8]  # four graphs side by side, two updates
     assert all(0 <= success <= 100 for _, success in points)
-    write_table(table, tmp_path, tmp_path)
-    assert (tmp_path / "paper_tiny.svg").stat().st_size > 0
+    write_table(table, places)
+    assert picture.read_bytes() == drawn

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+import gnarl_dsl as gnarl
 from benchmarks.ship_weights import main
+from gnarl_runtime.policy import Policy
+from gnarl_runtime.training.checkpoint import make_meta, save_checkpoint
+from gnarl_runtime.training.recipe import PolicyConfig, Recipe
 
 
-def make_run(folder: Path, weights: bytes, *validations: tuple[float, float, float]) -> None:
-    folder.mkdir(parents=True)
-    (folder / "finished.json").write_text("{}", "utf-8")
-    (folder / "best.safetensors").write_bytes(weights)
-    lines = [json.dumps({"update": 1})]
-    for success, reward, steps in validations:
-        entry = {"valid_success": success, "valid_reward": reward, "valid_steps": steps}
-        lines.append(json.dumps(entry))
-    (folder / "metrics.jsonl").write_text("\n".join(lines), "utf-8")
+def make_weights(file: Path, success: float, reward: float, steps: float) -> bytes:
+    problem, config = gnarl.load("bfs"), PolicyConfig(width=4)
+    scores = {"success": success, "reward": reward, "steps": steps}
+    meta = make_meta(problem, Recipe(policy=config), 0, 1, scores, {})
+    save_checkpoint(file, Policy(problem, config), meta)
+    return file.read_bytes()
 
 
 def test_success_goes_before_reward_and_reward_before_steps(tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    make_run(runs / "bfs-seed0", b"worse", (0.9, 1.0, 5.0))
-    make_run(runs / "bfs-seed1", b"best", (0.2, 0.0, 9.0), (1.0, 0.5, 7.0))
-    make_run(runs / "bfs-seed2", b"longer", (1.0, 0.5, 8.0))
-    assert main(["bfs"], runs, tmp_path) == 0
-    assert (tmp_path / "bfs.safetensors").read_bytes() == b"best"
+    make_weights(tmp_path / "bfs-seed0.safetensors", 0.9, 1.0, 5.0)
+    best = make_weights(tmp_path / "bfs-seed1.safetensors", 1.0, 0.5, 7.0)
+    make_weights(tmp_path / "bfs-seed2.safetensors", 1.0, 0.5, 8.0)
+    make_weights(tmp_path / "bfs_paper-seed0.safetensors", 1.0, 1.0, 1.0)  # another row
+    assert main(["bfs"], tmp_path, tmp_path) == 0
+    assert (tmp_path / "bfs.safetensors").read_bytes() == best
 
 
 def test_a_problem_without_weights_is_named(
@@ -36,4 +36,4 @@ def test_a_problem_without_weights_is_named(
     assert main(["dsf"], tmp_path, tmp_path) == 2
     assert "unknown problem dsf; expected bfs" in capsys.readouterr().err
     assert main(["bfs"], tmp_path, tmp_path) == 0
-    assert "no finished run" in capsys.readouterr().err
+    assert "no weights of a finished run" in capsys.readouterr().err

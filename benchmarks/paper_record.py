@@ -1,0 +1,103 @@
+"""A table's JSON in, the outcomes that it was made from out, so that none is lost with its run."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from benchmarks.machine import from_here
+from benchmarks.paper_rows import Row, Table, Trial
+from benchmarks.paper_runs import Outcome, Places, Training, outcomes_on_disk
+
+Found = dict[str, list[Outcome]]  # by row
+
+
+def outcomes_of(table: Table, places: Places) -> Found:
+    """What is on disk and, for what is not, what the table had when it was last written."""
+    recorded = read_record(table, places)
+    return {
+        row.name: merged(row, outcomes_on_disk(row, places), recorded[row.name], places)
+        for row in table.rows
+    }
+
+
+def merged(
+    row: Row, on_disk: Sequence[Outcome], recorded: Sequence[Outcome], places: Places
+) -> list[Outcome]:
+    """In the order of seeds and trials. A run that was made anew replaces all of its seed."""
+    trained = {outcome.seed: outcome.training for outcome in on_disk}
+    there = {(outcome.seed, outcome.trial) for outcome in on_disk}
+    older = [
+        outcome
+        for outcome in recorded
+        if (outcome.seed, outcome.trial) not in there
+        and (outcome.seed not in trained or outcome.training.same_run(trained[outcome.seed]))
+    ]
+    return sorted([*on_disk, *older], key=lambda o: (o.seed, row.trials.index(o.trial)))
+
+
+def read_record(table: Table, places: Places) -> Found:
+    """The outcomes in the table's JSON of rows that are still made in the same way."""
+    file = places.output / f"paper_{table.name}.json"
+    entries = json.loads(file.read_text("utf-8"))["rows"] if file.is_file() else []
+    return {row.name: list(_of_row(row, entries)) for row in table.rows}
+
+
+def _of_row(row: Row, entries: list[dict[str, Any]]) -> Iterator[Outcome]:
+    trials = {trial.name: trial for trial in row.trials}
+    made = [row.name, row.spec, row.recipe, list(row.options)]
+    for entry in entries:
+        same = [entry[key] for key in ("row", "spec", "recipe", "options")] == made
+        if same and entry["trial"] in trials and entry["seed"] < row.seeds:
+            yield _outcome(entry, trials[entry["trial"]])
+
+
+def _outcome(entry: dict[str, Any], trial: Trial) -> Outcome:
+    spent = entry["training_cpu_seconds"]
+    return Outcome(
+        seed=entry["seed"],
+        trial=trial,
+        result=entry["result"],
+        training=Training(
+            command=entry["command"],
+            commit=entry["commit"],
+            load=entry.get("load"),
+            cpu_seconds=math.nan if spent is None else spent,
+            picks=entry["picks_learned_from"],
+            curve=entry.get("curve"),
+        ),
+        megabytes=entry["evaluation_megabytes"],
+        baselines=entry.get("baselines", {}),
+    )
+
+
+def entry_of(table: Table, row: Row, outcome: Outcome, value: float) -> dict[str, Any]:
+    """An outcome as the table's JSON has it."""
+    training = outcome.training
+    return {
+        "row": row.name,
+        "spec": row.spec,
+        "recipe": row.recipe,
+        "options": list(row.options),
+        "nodes": outcome.trial.nodes,
+        "trial": outcome.trial.name,
+        "seed": outcome.seed,
+        "figure": row.figure,
+        "value": _plain(value),
+        "paper": row.paper.get(outcome.trial.nodes),
+        "training_cpu_seconds": _plain(training.cpu_seconds),
+        "picks_learned_from": training.picks,
+        "evaluation_megabytes": outcome.megabytes,
+        "command": from_here(training.command),
+        "commit": training.commit,
+        "load": training.load,
+        **({"curve": training.curve} if table.figure == "curves" else {}),
+        "result": outcome.result,
+        "baselines": outcome.baselines,
+    }
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None
