@@ -32,9 +32,10 @@ bench: setup
 	$(BIN)/python benchmarks/training.py
 
 # Every table of the paper: hours of training, resumable; see benchmarks/paper.py for one table.
+# Budgets are its flags: make paper BUDGET='--seeds 1 --minutes 10'
 paper: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tsp]'
-	$(BIN)/python benchmarks/paper.py all
+	$(BIN)/python benchmarks/paper.py all $(BUDGET)
 	$(BIN)/python benchmarks/cover_reference.py
 	$(BIN)/python benchmarks/readme_results.py
 

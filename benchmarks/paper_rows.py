@@ -166,8 +166,8 @@ CLRS = Table(
     "MST-Prim end when the reference solution is reached, as in the paper. Published training "
     "times on one core: BFS 0.04 h, DFS 0.02 h, Bellman-Ford 116 h, MST-Prim 197 h. Our "
     "Bellman-Ford is trained on weights times 0.1 to 3; *not scaled* is the recipe from before. "
-    "Our MST-Prim imitates `thorough`, which tries the closest call before it leaves a node; *looks "
-    "once* is `extract_min`, the recipe from before. "
+    "Our MST-Prim imitates `thorough`, which tries the closest call before it leaves a node; "
+    "*looks once* is `extract_min`, the recipe from before. "
     "The paper takes the best pick; Bellman-Ford is drawn at temperature 0.3 here and MST-Prim at "
     "0.1, and the best pick stands below each. An episode of MST-Prim may take n² rounds of two "
     "picks, and one that fails does; above 64 nodes it is given 20 n (`--max-rounds`).",

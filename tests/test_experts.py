@@ -215,6 +215,40 @@ def test_the_printed_bellman_ford_expert_is_right_when_it_is_given_time(number: 
     judge_bellman_ford(instance, state)
 
 
+@settings(max_examples=EXAMPLES)
+@given(number=st.integers(0, 10**6), nodes=st.integers(2, 9))
+def test_the_thorough_prim_leaves_no_node_before_it_has_tried_the_closest_call(
+    number: int, nodes: int
+) -> None:
+    problem = shipped("mst_prim")
+    game, rng = Interpreter(problem), np.random.default_rng(number)
+    instance = random_instance(problem, 4, number, nodes)
+    state, here, tried = game.reset(instance), -1, -1
+    while state.ended is None:
+        pick = int(rng.choice(np.flatnonzero(game.expert(state, "thorough"))))
+        if state.phase == 0:
+            if here not in (-1, pick):
+                assert tried in closest_calls(instance, state, here)
+            here = pick
+        else:
+            tried = pick
+        state = game.step(state, pick).state
+    judge_mst_prim(instance, state)
+
+
+def closest_calls(instance: Instance, state: State, here: int) -> set[int]:
+    """Where an edge from `here` misses a key of the queue by least; anywhere if there is none."""
+    excess = {
+        y: instance.inputs["A"][here, y] - state.features["key"][y]
+        for y in range(instance.graph.n)
+        if instance.graph.adjacency[here, y]
+        and state.features["in_queue"][y]
+        and state.features["pred"][y] != here
+    }
+    least = min(excess.values(), default=0.0)
+    return {y for y, gap in excess.items() if gap < least + 0.005} or set(range(instance.graph.n))
+
+
 @pytest.mark.parametrize("number", range(6))
 def test_nearest_neighbour_is_never_better_than_optimal(number: int) -> None:
     problem = shipped("tsp")
