@@ -9,14 +9,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from shutil import copyfile
 from typing import Any
 
 from benchmarks.machine import ROOT, THREAD_VARIABLES, commit, from_here, load_average
 from benchmarks.paper_rows import Row, Trial
+from gnarl_compiler.files import write_whole
 
 TEST_SEED = 1_000  # of test graphs; no choice was made by looking at them
-BEST = "best.safetensors"
+KEPT = ("best.safetensors", "finished.json")  # what evaluations need of a finished run
 
 
 class Stopped(Exception):
@@ -44,7 +44,7 @@ class Places:
     """Where things are kept."""
 
     runs: Path = ROOT / "runs" / "paper"  # all that training writes; not under version control
-    weights: Path = ROOT / "benchmarks" / "weights"  # of finished runs
+    weights: Path = ROOT / "benchmarks" / "weights"  # `KEPT` of finished runs
     output: Path = ROOT / "docs" / "results"  # the tables
 
     def run(self, row: Row, seed: int) -> Path:
@@ -54,7 +54,7 @@ class Places:
         return self.run(row, seed) / f"eval-{trial.name}.json"
 
     def kept(self, row: Row, seed: int) -> Path:
-        return self.weights / f"{row.name}-seed{seed}.safetensors"
+        return self.weights / f"{row.name}-seed{seed}"
 
 
 @dataclass(frozen=True)
@@ -102,17 +102,20 @@ def run_seed(
     recorded: Sequence[Outcome],
 ) -> None:
     """One run to its end, and the evaluations that neither disk nor table have of it."""
-    folder = places.run(row, seed)
-    if not folder.is_dir() and recorded and places.kept(row, seed).is_file():
-        folder.mkdir(parents=True)
-        copyfile(places.kept(row, seed), folder / BEST)
-        write_training(folder, recorded[0].training)
+    folder, kept = places.run(row, seed), places.kept(row, seed)
+    if kept.is_dir() and not folder.is_dir():
+        copy_kept(kept, folder)
     train(row, seed, folder, budget)
-    places.weights.mkdir(parents=True, exist_ok=True)
-    copyfile(folder / BEST, places.kept(row, seed))
+    copy_kept(folder, kept)
     made = read_training(folder)
     for trial in lacking(wanted, [o for o in recorded if o.training.same_run(made)]):
         evaluate(folder, places.result(row, seed, trial), TEST_SEED + seed, trial, budget)
+
+
+def copy_kept(source: Path, target: Path) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    for name in KEPT:
+        write_whole(target / name, (source / name).read_bytes())
 
 
 def lacking(wanted: Sequence[Trial], found: Sequence[Outcome]) -> list[Trial]:

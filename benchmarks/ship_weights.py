@@ -15,7 +15,7 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.machine import ROOT
-from benchmarks.paper_runs import Places
+from benchmarks.paper_runs import KEPT, Places
 from gnarl_compiler.files import write_whole
 from gnarl_runtime.training.checkpoint import load_checkpoint
 
@@ -38,13 +38,13 @@ def main(names: list[str], kept: Path = Places.weights, output: Path = WEIGHTS) 
         print(f"unknown problem {unknown[0]}; expected {', '.join(ROWS)}", file=sys.stderr)
         return 2
     for name in names or ROWS:
-        finished = sorted(kept.glob(f"{ROWS[name]}-seed*.safetensors"))
+        finished = sorted(kept.glob(f"{ROWS[name]}-seed*/{KEPT[0]}"))
         if not finished:
             print(f"{name}: no weights of a finished run in {kept}", file=sys.stderr)
             continue
         chosen = max(finished, key=validation)
         write_whole(output / f"{name}.safetensors", chosen.read_bytes())
-        print(f"{name}: {chosen.stem}")
+        print(f"{name}: {chosen.parent.name}")
     return 0
 
 

@@ -16,16 +16,17 @@ from gnarl_runtime.training.recipe import PolicyConfig, Recipe
 def make_weights(file: Path, success: float, reward: float, steps: float) -> bytes:
     problem, config = gnarl.load("bfs"), PolicyConfig(width=4)
     scores = {"success": success, "reward": reward, "steps": steps}
+    file.parent.mkdir(parents=True)
     meta = make_meta(problem, Recipe(policy=config), 0, 1, scores, {})
     save_checkpoint(file, Policy(problem, config), meta)
     return file.read_bytes()
 
 
 def test_success_goes_before_reward_and_reward_before_steps(tmp_path: Path) -> None:
-    make_weights(tmp_path / "bfs-seed0.safetensors", 0.9, 1.0, 5.0)
-    best = make_weights(tmp_path / "bfs-seed1.safetensors", 1.0, 0.5, 7.0)
-    make_weights(tmp_path / "bfs-seed2.safetensors", 1.0, 0.5, 8.0)
-    make_weights(tmp_path / "bfs_paper-seed0.safetensors", 1.0, 1.0, 1.0)  # another row
+    make_weights(tmp_path / "bfs-seed0" / "best.safetensors", 0.9, 1.0, 5.0)
+    best = make_weights(tmp_path / "bfs-seed1" / "best.safetensors", 1.0, 0.5, 7.0)
+    make_weights(tmp_path / "bfs-seed2" / "best.safetensors", 1.0, 0.5, 8.0)
+    make_weights(tmp_path / "bfs_paper-seed0" / "best.safetensors", 1.0, 1.0, 1.0)  # another row
     assert main(["bfs"], tmp_path, tmp_path) == 0
     assert (tmp_path / "bfs.safetensors").read_bytes() == best
 
