@@ -79,11 +79,19 @@ def missing_of(row: Row, own: Sequence[Outcome]) -> str:
     """What the plain command would still run of a row, in words; nothing if it is complete."""
     if not own:
         return row.label
-    tried = {outcome.trial for outcome in own}
-    sizes = [f"{trial.nodes} nodes" for trial in row.trials if trial not in tried]
-    seeds = row.seeds - len({outcome.seed for outcome in own})
-    parts = [*sizes, *([f"{seeds} of {row.seeds} seeds"] if seeds else [])]
+    begun = {outcome.seed for outcome in own}
+    parts = [text for trial in row.trials if (text := sizes_missing(trial, own, begun))]
+    if len(begun) < row.seeds:
+        parts.append(f"{row.seeds - len(begun)} of {row.seeds} seeds")
     return f"{row.label} ({', '.join(parts)})" if parts else ""
+
+
+def sizes_missing(trial: Trial, own: Sequence[Outcome], begun: set[int]) -> str:
+    """A trial that seeds which were begun still lack."""
+    wanted = {0} if trial.one_seed else begun
+    lacking = wanted - {outcome.seed for outcome in own if outcome.trial == trial}
+    some = f" in {len(lacking)} of {len(wanted)} seeds" if 0 < len(lacking) < len(wanted) else ""
+    return f"{trial.nodes} nodes{some}" if lacking else ""
 
 
 def budget_lines(table: Table, found: Found) -> Iterator[str]:

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.machine import from_here
 from benchmarks.paper import main
 from benchmarks.paper_record import outcomes_of, read_record
-from benchmarks.paper_report import interval, minutes_of, write_table
+from benchmarks.paper_report import interval, minutes_of, missing_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
 from benchmarks.paper_runs import Budget, Places, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
@@ -173,6 +173,16 @@ def test_a_seed_alone_leaves_the_others_to_other_processes(tmp_path: Path) -> No
     text = write_table(replace(TABLE, rows=(more,)), places)
     assert "| Tiny BFS | 2 of 8 nodes |" in text
     assert "Not run yet: Tiny BFS (16 nodes, 1 of 2 seeds)." in text
+
+
+def test_a_size_that_some_seeds_lack_is_named(places: Places) -> None:
+    (outcome, other) = outcomes_of(TABLE, places)["tiny"]
+    larger = Trial(16, 2)
+    row = replace(TABLE.rows[0], trials=(TRIAL, larger, Trial(32, 2, one_seed=True)))
+    done = [outcome, other, replace(outcome, trial=larger)]
+    assert missing_of(row, done) == "Tiny BFS (16 nodes in 1 of 2 seeds, 32 nodes)"
+    assert missing_of(row, done[1:2]) == "Tiny BFS (16 nodes, 32 nodes, 1 of 2 seeds)"
+    assert missing_of(TABLE.rows[0], done) == ""
 
 
 @pytest.mark.parametrize("seed", ["-1", "5"])
