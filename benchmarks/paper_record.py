@@ -51,7 +51,9 @@ def _of_row(row: Row, entries: list[dict[str, Any]]) -> Iterator[Outcome]:
     for entry in entries:
         same = [entry[key] for key in ("row", "spec", "recipe", "options")] == made
         if same and entry["trial"] in trials and entry["seed"] < row.seeds:
-            yield _outcome(entry, trials[entry["trial"]])
+            outcome = _outcome(entry, trials[entry["trial"]])
+            if outcome.training.is_of(row):
+                yield outcome
 
 
 def _outcome(entry: dict[str, Any], trial: Trial) -> Outcome:
@@ -67,6 +69,7 @@ def _outcome(entry: dict[str, Any], trial: Trial) -> Outcome:
             cpu_seconds=math.nan if spent is None else spent,
             picks=entry["picks_learned_from"],
             curve=entry.get("curve"),
+            recipe=entry.get("recipe_digest"),
         ),
         megabytes=entry["evaluation_megabytes"],
         baselines=entry.get("baselines", {}),
@@ -80,6 +83,7 @@ def entry_of(table: Table, row: Row, outcome: Outcome, value: float) -> dict[str
         "row": row.name,
         "spec": row.spec,
         "recipe": row.recipe,
+        "recipe_digest": training.recipe,
         "options": list(row.options),
         "nodes": outcome.trial.nodes,
         "trial": outcome.trial.name,

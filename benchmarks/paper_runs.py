@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import ROOT, THREAD_VARIABLES, commit, from_here, load_average
 from benchmarks.paper_rows import Row, Trial
 from gnarl_compiler.files import write_whole
+from gnarl_runtime.training.recipe_files import change_recipe, load_recipe
 
 TEST_SEED = 1_000  # of test graphs; no choice was made by looking at them
 KEPT = ("best.safetensors", "finished.json")  # what evaluations need of a finished run
@@ -67,9 +70,14 @@ class Training:
     cpu_seconds: float
     picks: int  # that it learned from
     curve: list[list[float]] | None  # picks, validation graphs solved in per cent
+    recipe: str | None = None  # a digest of what it was told to do; of older runs nobody knows
 
     def same_run(self, other: Training) -> bool:
         return (self.commit, self.cpu_seconds) == (other.commit, other.cpu_seconds)
+
+    def is_of(self, row: Row) -> bool:
+        """Whether the row would be trained in the same way today."""
+        return self.recipe in (None, recipe_digest(row))
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,7 @@ def run_seed(
 ) -> None:
     """One run to its end, and the evaluations that neither disk nor table have of it."""
     folder, kept = places.run(row, seed), places.kept(row, seed)
-    if kept.is_dir() and not folder.is_dir():
+    if kept.is_dir() and not folder.is_dir() and read_training(kept).is_of(row):
         copy_kept(kept, folder)
     train(row, seed, folder, budget)
     copy_kept(folder, kept)
@@ -135,15 +143,29 @@ def train(row: Row, seed: int, folder: Path, budget: Budget) -> None:
         command += ["--minutes", f"{budget.minutes:g}"] if budget.minutes else []
     made_at, load = commit(), load_average()  # at the start
     call(command, budget)
-    write_training(folder, training_of(folder, from_here(command), made_at, load))
+    write_training(
+        folder, training_of(folder, from_here(command), made_at, load, recipe_digest(row))
+    )
 
 
-def training_of(folder: Path, command: list[str], made_at: str, load: list[float]) -> Training:
+def recipe_digest(row: Row) -> str:
+    """The settings of a row's recipe and options; its text does not matter."""
+    settings = [value for name, value in pairwise(row.options) if name == "--set"]
+    recipe = change_recipe(load_recipe(row.recipe), settings)
+    text = recipe.model_dump_json(exclude_defaults=True, exclude={"doc"})
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def training_of(
+    folder: Path, command: list[str], made_at: str, load: list[float], recipe: str
+) -> Training:
     """What the log of a run says about it."""
     lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
     entries = [json.loads(line) for line in lines]
     spent = entries[-1]["cpu_seconds"]
-    return Training(command, made_at, load, spent, picks_learned(entries), curve_of(entries))
+    return Training(
+        command, made_at, load, spent, picks_learned(entries), curve_of(entries), recipe
+    )
 
 
 def picks_learned(entries: list[dict[str, Any]]) -> int:

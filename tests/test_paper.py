@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks import paper_runs
 from benchmarks.machine import from_here
 from benchmarks.paper import main
 from benchmarks.paper_record import outcomes_of, read_record
@@ -17,6 +18,8 @@ from benchmarks.paper_report import interval, minutes_of, missing_of, write_tabl
 from benchmarks.paper_rows import Row, Table, Trial, faithful
 from benchmarks.paper_runs import Budget, Places, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
+from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.training.recipe_files import load_recipe
 
 TRIAL = Trial(8, 6)
 ROW = Row("tiny", "Tiny BFS", "bfs", "bfs", "success", (TRIAL,), 2, paper={8: "100.0 ± 0.0"})
@@ -105,10 +108,21 @@ def test_a_run_that_was_made_anew_replaces_what_the_table_had_of_its_seed(places
     assert found == [(0, 8), (1, 8), (1, 16)]
 
 
-def test_a_row_that_is_made_in_another_way_now_is_not_in_the_record(places: Places) -> None:
+def test_a_row_that_is_made_in_another_way_now_is_not_in_the_record(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changed = replace(TABLE.rows[0], options=(*QUICK, "--set", "bc.lr=0.1"))
     assert len(read_record(TABLE, places)["tiny"]) == 2
     assert read_record(replace(TABLE, rows=(changed,)), places)["tiny"] == []
+    recipe = load_recipe("bfs")
+    monkeypatch.setattr(paper_runs, "load_recipe", lambda name: replaced(recipe, doc="Reworded."))
+    assert len(read_record(TABLE, places)["tiny"]) == 2
+    monkeypatch.setattr(paper_runs, "load_recipe", lambda name: replaced(recipe, temperature=0.5))
+    assert read_record(TABLE, places)["tiny"] == []
+
+
+def replaced(recipe: Recipe, **values: object) -> Recipe:
+    return recipe.model_copy(update=values)
 
 
 def test_means_have_an_interval_over_graphs() -> None:
