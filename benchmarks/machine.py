@@ -14,6 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from gnarl_compiler.files import write_whole
+
 ROOT = Path(__file__).resolve().parent.parent
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -79,8 +81,8 @@ def publish(folder: Path, name: str, lines: Iterable[str], record: dict[str, Any
 def write_results(folder: Path, name: str, text: str, record: dict[str, Any]) -> None:
     """A table as Markdown, and what it was made from as JSON beside it."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.md").write_text(text, "utf-8")
-    (folder / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+    write_whole(folder / f"{name}.md", text.encode())
+    write_whole(folder / f"{name}.json", (json.dumps(record, indent=1) + "\n").encode())
 
 
 def commit() -> str:

@@ -187,8 +187,8 @@ def curve_of(entries: list[dict[str, Any]]) -> list[list[float]]:
 
 
 def write_training(folder: Path, training: Training) -> None:
-    text = json.dumps(asdict(training), indent=2)
-    (folder / "finished.json").write_text(text + "\n", "utf-8")
+    text = json.dumps(asdict(training), indent=2) + "\n"
+    write_whole(folder / "finished.json", text.encode())
 
 
 def read_training(folder: Path) -> Training:
