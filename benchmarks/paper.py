@@ -9,8 +9,8 @@
     python benchmarks/paper.py clrs --report            the tables from what is there already
 
 Nothing is repeated that is there: a run or an evaluation under --runs, a figure in the JSON of the
-table, or the weights of a run that is in the table, under --weights. A command that was stopped
-goes on where it was. Tables are written to docs/results/paper_TABLE.md and .json.
+table, or the weights of a finished run, under --weights. A command that was stopped goes on where
+it was. Tables are written to docs/results/paper_TABLE.md and .json.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.paper_record import Found, read_record
+from benchmarks.paper_record import read_record
 from benchmarks.paper_report import write_table
 from benchmarks.paper_rows import Row, Table
 from benchmarks.paper_runs import Budget, Places, Stopped, run_row
@@ -35,14 +35,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what is missing, then write the tables; 1 if a command failed."""
     options = parse_options(arguments)
     tables = list(TABLES.values()) if options.table == "all" else [TABLES[options.table]]
-    budget = Budget(options.seeds, options.minutes, options.core, options.graphs, options.seed)
+    budget = Budget(
+        options.seeds, options.minutes, options.core, options.graphs, options.seed, options.again
+    )
     places = Places(options.runs, options.weights, options.output)
     try:
         for table in tables:
             rows = chosen_rows(table, options.only)
-            recorded = {} if options.again else read_record(table, places)
             if not options.report:
-                run_table(table, rows, budget, places, recorded)
+                run_table(table, rows, budget, places)
             print(write_table(table, places))
     except Stopped as stop:
         print(stop, file=sys.stderr)
@@ -50,16 +51,15 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def run_table(
-    table: Table, rows: Sequence[Row], budget: Budget, places: Places, recorded: Found
-) -> None:
+def run_table(table: Table, rows: Sequence[Row], budget: Budget, places: Places) -> None:
     """Everything that a table still lacks."""
     if not any(budget.seeds_of(row) for row in rows):
         most = max(row.seeds for row in rows)
         raise Stopped(f"no row has seed {budget.seed}; expected 0 to {most - 1}")
+    recorded = read_record(table, places)
     for number, row in enumerate(rows, 1):
         print(f"[{number}/{len(rows)}] {table.name}: {row.label}", file=sys.stderr)
-        run_row(row, budget, places, recorded.get(row.name, ()))
+        run_row(row, budget, places, recorded[row.name])
 
 
 def chosen_rows(table: Table, names: Sequence[str]) -> list[Row]:
@@ -85,7 +85,7 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--graphs", type=int, help="at most so many test graphs per size")
     parser.add_argument("--core", type=int, help="the core that everything runs on")
     parser.add_argument("--report", action="store_true", help="run nothing, write the tables")
-    parser.add_argument("--again", action="store_true", help="run what the table has, too")
+    parser.add_argument("--again", action="store_true", help="train what the table has, too")
     folder = partial(parser.add_argument, type=Path, metavar="DIR")
     folder("--runs", default=Places.runs, help="for all that training writes")
     folder("--weights", default=Places.weights, help="for the weights of finished runs")

@@ -18,14 +18,12 @@ def outcomes_of(table: Table, places: Places) -> Found:
     """What is on disk and, for what is not, what the table had when it was last written."""
     recorded = read_record(table, places)
     return {
-        row.name: merged(row, outcomes_on_disk(row, places), recorded[row.name], places)
+        row.name: merged(row, outcomes_on_disk(row, places), recorded[row.name])
         for row in table.rows
     }
 
 
-def merged(
-    row: Row, on_disk: Sequence[Outcome], recorded: Sequence[Outcome], places: Places
-) -> list[Outcome]:
+def merged(row: Row, on_disk: Sequence[Outcome], recorded: Sequence[Outcome]) -> list[Outcome]:
     """In the order of seeds and trials. A run that was made anew replaces all of its seed."""
     trained = {outcome.seed: outcome.training for outcome in on_disk}
     there = {(outcome.seed, outcome.trial) for outcome in on_disk}

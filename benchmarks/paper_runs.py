@@ -35,6 +35,7 @@ class Budget:
     core: int | None = None
     graphs: int | None = None
     seed: int | None = None  # this one alone
+    again: bool = False  # whatever the table and kept weights have
 
     def seeds_of(self, row: Row) -> Sequence[int]:
         if self.seed is not None:
@@ -95,7 +96,7 @@ class Outcome:
 def run_row(row: Row, budget: Budget, places: Places, recorded: Sequence[Outcome] = ()) -> None:
     """Train and evaluate every seed of a row, but for what the table has already."""
     for seed in budget.seeds_of(row):
-        of_seed = [outcome for outcome in recorded if outcome.seed == seed]
+        of_seed = [o for o in recorded if o.seed == seed and not budget.again]
         wanted = [trial for trial in row.trials if seed == 0 or not trial.one_seed]
         if places.run(row, seed).is_dir() or lacking(wanted, of_seed):
             run_seed(row, seed, wanted, budget, places, of_seed)
@@ -111,7 +112,8 @@ def run_seed(
 ) -> None:
     """One run to its end, and the evaluations that neither disk nor table have of it."""
     folder, kept = places.run(row, seed), places.kept(row, seed)
-    if kept.is_dir() and not folder.is_dir() and read_training(kept).is_of(row):
+    usable = kept.is_dir() and not budget.again and read_training(kept).is_of(row)
+    if usable and not folder.is_dir():
         copy_kept(kept, folder)
     train(row, seed, folder, budget)
     copy_kept(folder, kept)

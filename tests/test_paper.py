@@ -95,6 +95,15 @@ def test_kept_weights_are_evaluated_instead_of_trained_again(places: Places) -> 
     assert [outcome.trial.nodes for outcome in (old, new)] == [8, 16]
 
 
+def test_what_is_asked_for_again_is_trained_again(places: Places) -> None:
+    rmtree(places.runs)
+    (kept, _) = read_record(TABLE, places)["tiny"]
+    run_row(TABLE.rows[0], Budget(seeds=1, graphs=2, again=True), places, [kept])
+    trained, _ = outcomes_of(TABLE, places)["tiny"]
+    assert trained.result["graphs"] == 2  # the table had three
+    assert not trained.training.same_run(kept.training)
+
+
 def test_a_run_that_was_made_anew_replaces_what_the_table_had_of_its_seed(places: Places) -> None:
     record = places.output / "paper_tiny.json"
     document = json.loads(record.read_text("utf-8"))
