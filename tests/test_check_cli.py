@@ -100,7 +100,7 @@ def test_lenient_asks_experts_for_answers_on_their_own_path_only(
     assert "FAILS expert-silent prim" in out
     code, out, _ = run(capsys, spec, "--fast", "--lenient")
     assert code == 0
-    line = text[: text.index("reach: uniform")].count("\n") + 1  # of the first expert, which is prim
+    line = text[: text.index("reach: uniform")].count("\n") + 1  # prim is the first
     assert f"- expert-silent: line {line}: the expert `prim` has no answer in phase `reach`" in out
 
 
