@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.machine import from_here
 from benchmarks.paper_rows import Row, Table, Trial
-from benchmarks.paper_runs import Outcome, Places, Training, outcomes_on_disk
+from benchmarks.paper_runs import Outcome, Places, Training, outcomes_on_disk, read_json
 
 Found = dict[str, list[Outcome]]  # by row
 
@@ -39,7 +38,7 @@ def merged(row: Row, on_disk: Sequence[Outcome], recorded: Sequence[Outcome]) ->
 def read_record(table: Table, places: Places) -> Found:
     """The outcomes in the table's JSON of rows that are still made in the same way."""
     file = places.output / f"paper_{table.name}.json"
-    entries = json.loads(file.read_text("utf-8"))["rows"] if file.is_file() else []
+    entries = read_json(file)["rows"] if file.is_file() else []
     return {row.name: list(_of_row(row, entries)) for row in table.rows}
 
 

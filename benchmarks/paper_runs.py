@@ -42,6 +42,9 @@ class Budget:
             return [self.seed] if 0 <= self.seed < row.seeds else []
         return range(min(row.seeds, self.seeds or row.seeds))
 
+    def graphs_of(self, trial: Trial) -> int:
+        return min(trial.graphs, self.graphs or trial.graphs)
+
 
 @dataclass(frozen=True)
 class Places:
@@ -98,7 +101,7 @@ def run_row(row: Row, budget: Budget, places: Places, recorded: Sequence[Outcome
     for seed in budget.seeds_of(row):
         of_seed = [o for o in recorded if o.seed == seed and not budget.again]
         wanted = [trial for trial in row.trials if seed == 0 or not trial.one_seed]
-        if places.run(row, seed).is_dir() or lacking(wanted, of_seed):
+        if places.run(row, seed).is_dir() or lacking(wanted, of_seed, budget):
             run_seed(row, seed, wanted, budget, places, of_seed)
 
 
@@ -118,7 +121,8 @@ def run_seed(
     train(row, seed, folder, budget)
     copy_kept(folder, kept)
     made = read_training(folder)
-    for trial in lacking(wanted, [o for o in recorded if o.training.same_run(made)]):
+    of_run = [outcome for outcome in recorded if outcome.training.same_run(made)]
+    for trial in lacking(wanted, of_run, budget):
         evaluate(folder, places.result(row, seed, trial), TEST_SEED + seed, trial, budget)
 
 
@@ -128,9 +132,9 @@ def copy_kept(source: Path, target: Path) -> None:
         write_whole(target / name, (source / name).read_bytes())
 
 
-def lacking(wanted: Sequence[Trial], found: Sequence[Outcome]) -> list[Trial]:
-    """The trials without an outcome."""
-    there = {outcome.trial for outcome in found}
+def lacking(wanted: Sequence[Trial], found: Sequence[Outcome], budget: Budget) -> list[Trial]:
+    """The trials without an outcome on as many graphs as are allowed."""
+    there = {o.trial for o in found if o.result["graphs"] >= budget.graphs_of(o.trial)}
     return [trial for trial in wanted if trial not in there]
 
 
@@ -194,14 +198,24 @@ def write_training(folder: Path, training: Training) -> None:
 
 
 def read_training(folder: Path) -> Training:
-    return Training(**json.loads((folder / "finished.json").read_text("utf-8")))
+    return Training(**read_json(folder / "finished.json"))
+
+
+def read_json(file: Path) -> Any:
+    """A file that one of these commands wrote; whoever changed it since is told where."""
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise Stopped(
+            f"{file} is no JSON: {error}; likely fix: take it from version control, or delete it"
+        ) from None
 
 
 def evaluate(folder: Path, file: Path, seed: int, trial: Trial, budget: Budget) -> None:
     """Fresh graphs, the same for every row and a different set for every seed."""
-    if file.is_file():
+    graphs = budget.graphs_of(trial)
+    if file.is_file() and read_json(file)["results"][0]["graphs"] >= graphs:
         return
-    graphs = min(trial.graphs, budget.graphs or trial.graphs)
     command = ["gnarl-eval", str(folder), "--sizes", str(trial.nodes), "--graphs", str(graphs)]
     command += ["--seed", str(seed), "--json", str(file), *trial.options]
     call(command, budget)
@@ -235,7 +249,7 @@ def read_outcome(row: Row, seed: int, trial: Trial, places: Places) -> Outcome |
     file, folder = places.result(row, seed, trial), places.run(row, seed)
     if not (file.is_file() and (folder / "finished.json").is_file()):
         return None
-    document = json.loads(file.read_text("utf-8"))
+    document = read_json(file)
     return Outcome(
         seed=seed,
         trial=trial,

@@ -190,6 +190,7 @@ class GeneratorSignature:
 
 GENERATORS: Mapping[str, GeneratorSignature] = {
     "er": GeneratorSignature(("p",), "Erdős–Rényi: each edge with probability p"),
+    "gnm": GeneratorSignature(("p",), "Erdős–Rényi: edges between a share p of all pairs"),
     "ba": GeneratorSignature(("m",), "Barabási–Albert: each new node brings m edges"),
     "ws": GeneratorSignature(("k", "p"), "Watts–Strogatz: ring of k neighbours, rewired"),
     "grid": GeneratorSignature((), "near-square grid"),

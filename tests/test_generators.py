@@ -21,6 +21,7 @@ from gnarl_dsl import builtins
 
 EXAMPLES = {
     "er": {"p": 0.4},
+    "gnm": {"p": 0.4},
     "ba": {"m": 2},
     "ws": {"k": 4, "p": 0.3},
     "grid": {},
@@ -63,7 +64,7 @@ def test_every_family_works_from_one_node_up(kind: str, directed: bool) -> None:
     for n in (1, 2, 3, 4, 5, 6, 7, 17):
         for graph in draws(kind, n, 5, directed=directed):
             assert (graph.n, graph.directed) == (n, directed)
-            if kind not in ("er", "ws"):
+            if kind not in ("er", "gnm", "ws"):
                 assert graph.is_connected()
             if kind == "tree":
                 assert graph.m == n - 1
@@ -89,6 +90,21 @@ def test_erdos_renyi_edges_are_independent(directed: bool) -> None:
     assert np.var([graph.m for graph in sample]) == pytest.approx(variance, rel=0.4)
     both = [np.triu(graph.adjacency & graph.adjacency.T).sum() for graph in sample]
     verify_mean(both, 66 * (0.16 if directed else 0.4))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_gnm_has_a_share_of_the_pairs(directed: bool) -> None:
+    for n, p, edges in ((12, 0.4, 27), (20, 0.2, 38), (101, 0.07, 354), (9, 0, 0), (6, 1, 15)):
+        for graph in draws("gnm", n, 10, args={"p": p}, directed=directed):
+            assert graph.m == edges * (2 if directed else 1)
+
+
+def test_gnm_is_uniform() -> None:
+    """Two of the three pairs of three nodes: three graphs."""
+    counts = Counter(graph.adjacency.tobytes() for graph in draws("gnm", 3, 1200, args={"p": 0.6}))
+    assert len(counts) == 3
+    chi_square = sum((count - 400) ** 2 / 400 for count in counts.values())
+    assert chi_square < 18.4  # 2 degrees of freedom, one in ten thousand
 
 
 def test_barabasi_albert_is_networkx_like() -> None:
@@ -192,7 +208,7 @@ def test_connected_by_redrawing() -> None:
 @pytest.mark.parametrize(
     ("kind", "n", "args", "message"),
     [
-        ("erdos", 4, {}, "unknown graph family `erdos`; known: er, ba"),
+        ("erdos", 4, {}, "unknown graph family `erdos`; known: er, gnm, ba"),
         ("er", 4, {}, r"er takes p besides n, found er\(n = 4\)"),
         ("grid", 4, {"p": 1}, r"grid takes nothing besides n, found grid\(n = 4, p = 1\)"),
         ("er", 4, {"p": 1.5}, r"er\(n = 4, p = 1.5\): .* p is within 0..1"),

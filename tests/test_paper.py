@@ -78,16 +78,41 @@ def test_a_table_without_runs_says_so(tmp_path: Path) -> None:
 def test_what_a_table_has_survives_the_loss_of_its_runs(places: Places) -> None:
     text = write_table(TABLE, places)
     rmtree(places.runs)
-    run_row(TABLE.rows[0], Budget(), places, read_record(TABLE, places)["tiny"])
+    run_row(TABLE.rows[0], Budget(graphs=3), places, read_record(TABLE, places)["tiny"])
     assert not places.runs.exists()  # nothing was run
     assert write_table(TABLE, places) == text
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["runs on disk", "runs lost"])
+def test_more_graphs_than_a_table_has_are_played(places: Places, lost: bool) -> None:
+    if lost:
+        rmtree(places.runs)
+    before = read_record(TABLE, places)["tiny"]
+    run_row(TABLE.rows[0], Budget(seeds=1), places, before)
+    first, second = outcomes_of(TABLE, places)["tiny"]
+    assert (first.result["graphs"], second.result["graphs"]) == (6, 3)
+    assert first.training.same_run(before[0].training)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe"])
+def test_a_record_that_is_no_json_is_named_and_left_alone(
+    text: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "paper_clrs.json"
+    record.write_bytes(text)
+    folders = [f"--{name}={tmp_path}" for name in ("runs", "weights", "output")]
+    for more in (["--report"], ["--only", "bfs", "--seeds", "1"]):
+        assert main(["clrs", *more, *folders]) == 1
+        assert f"{record} is no JSON" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["paper_clrs.json"]
+    assert record.read_bytes() == text
 
 
 def test_kept_weights_are_evaluated_instead_of_trained_again(places: Places) -> None:
     rmtree(places.runs)
     larger = replace(TABLE.rows[0], trials=(TRIAL, Trial(16, 2)))
     table = replace(TABLE, rows=(larger,))
-    run_row(larger, Budget(seeds=1), places, read_record(table, places)["tiny"])
+    run_row(larger, Budget(seeds=1, graphs=3), places, read_record(table, places)["tiny"])
     files = sorted(path.name for path in places.runs.rglob("*.*"))
     assert files == ["best.safetensors", "eval-test-16.json", "finished.json"]
     old, new, _ = outcomes_of(table, places)["tiny"]

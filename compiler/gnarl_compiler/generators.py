@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gnarl_compiler.graph import Graph
+from gnarl_compiler.numbers import snapped_ceil
 
 MAX_ATTEMPTS = 1000
 
@@ -114,6 +115,15 @@ def _erdos_renyi(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
     return np.triu(rng.random((n, n)) < args["p"], 1)
 
 
+def _share_of_pairs(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
+    """As many edges in every draw, each set of them as likely as any other."""
+    above = np.column_stack(np.triu_indices(n, 1))  # (pairs, 2)
+    chosen = above[rng.permutation(len(above))[: int(snapped_ceil(args["p"] * len(above)))]]
+    adjacency = np.zeros((n, n), dtype=np.bool_)
+    adjacency[chosen[:, 0], chosen[:, 1]] = True
+    return adjacency
+
+
 def _barabasi_albert(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
     """Preferential attachment from a star on m + 1 nodes, m edges per new node."""
     adjacency = np.zeros((n, n), dtype=np.bool_)
@@ -182,6 +192,7 @@ def _complete(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
         "er": Family(_erdos_renyi, ("p",), "a larger p", both_ways=True),
+        "gnm": Family(_share_of_pairs, ("p",), "a larger p", both_ways=True),
         "ba": Family(_barabasi_albert, ("m",)),
         "ws": Family(_watts_strogatz, ("k", "p"), "a larger k (k = 1 has no edges)"),
         "grid": Family(_grid),

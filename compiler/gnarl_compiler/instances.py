@@ -58,7 +58,7 @@ def _choose_set(problem: Problem, name: str | None) -> InstanceSet:
         if name in (None, entry.name):
             return entry
     known = ", ".join(entry.name for entry in problem.instances) or "none"
-    wanted = f"the instances `{name}`" if name else "instances"
+    wanted = f"instances `{name}`" if name else "instances"
     raise LookupError(f"problem {problem.name} has no {wanted}; it has: {known}")
 
 
