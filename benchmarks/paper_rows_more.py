@@ -251,10 +251,10 @@ RGC = Table(
     "2021). The published graphs are connected from the start, those called ER with edges between "
     "exactly a fifth of all pairs (`gnm`), and so are these (`benchmarks/families/"
     "rgc_connected.gnarl`). It matters: a policy that gains 0.254 on such graphs of 20 nodes gains "
-    "0.245 on those that have a fifth on average (`er`) and happen to be connected. For comparison: `weak` "
-    "is the greedy expert itself, `lowest` joins two nodes of the lowest degree. `weak` looks at "
-    "the very orders of removal that it is judged by, which no policy can see, and so has more "
-    "than its edges are worth; the published greedy has 0.206, 0.463, 0.133 and 0.117 on 20 nodes, "
+    "0.245 on those that have a fifth on average (`er`) and happen to be connected. For "
+    "comparison: `weak` is the greedy expert itself, `lowest` joins two nodes of the lowest "
+    "degree. `weak` looks at the very orders of removal that it is judged by, which no policy can "
+    "see, and so has more than its edges are worth; the published greedy has 0.206, 0.463, 0.133 and 0.117 on 20 nodes, "
     "in the order below. *Trees and BA* is not in the paper; it is for [real networks]"
     "(networks.md).",
     (
