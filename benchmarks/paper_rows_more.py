@@ -254,9 +254,9 @@ RGC = Table(
     "0.245 on those that have a fifth on average (`er`) and happen to be connected. For "
     "comparison: `weak` is the greedy expert itself, `lowest` joins two nodes of the lowest "
     "degree. `weak` looks at the very orders of removal that it is judged by, which no policy can "
-    "see, and so has more than its edges are worth; the published greedy has 0.206, 0.463, 0.133 and 0.117 on 20 nodes, "
-    "in the order below. *Trees and BA* is not in the paper; it is for [real networks]"
-    "(networks.md).",
+    "see, and so has more than its edges are worth; the published greedy has 0.206, 0.463, 0.133 "
+    "and 0.117 on 20 nodes, in the order below. *Trees and BA* is not in the paper; it is for "
+    "[real networks](networks.md).",
     (
         *(_rgc(setting, method) for setting in _RGC_SETTINGS for method in _RGC_METHODS),
         _SPARSE,
