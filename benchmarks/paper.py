@@ -5,6 +5,7 @@
     python benchmarks/paper.py clrs --only dfs --seeds 1
     python benchmarks/paper.py clrs --only dfs --seed 3 --core 1    beside other seeds
     python benchmarks/paper.py tsp --minutes 10         at most so much training per run
+    python benchmarks/paper.py tsp --largest 200        no test graphs of 1,000 nodes
     python benchmarks/paper.py clrs --only dfs --again  though the table has it
     python benchmarks/paper.py clrs --report            the tables from what is there already
 
@@ -36,7 +37,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse_options(arguments)
     tables = list(TABLES.values()) if options.table == "all" else [TABLES[options.table]]
     budget = Budget(
-        options.seeds, options.minutes, options.core, options.graphs, options.seed, options.again
+        seeds=options.seeds,
+        minutes=options.minutes,
+        core=options.core,
+        graphs=options.graphs,
+        seed=options.seed,
+        again=options.again,
+        largest=options.largest,
     )
     places = Places(options.runs, options.weights, options.output)
     try:
@@ -83,6 +90,7 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     seeds.add_argument("--seed", type=int, metavar="N", help="this seed of each row alone")
     parser.add_argument("--minutes", type=float, help="of training per run, instead of the recipe")
     parser.add_argument("--graphs", type=int, help="at most so many test graphs per size")
+    parser.add_argument("--largest", type=int, metavar="N", help="test graphs of at most N nodes")
     parser.add_argument("--core", type=int, help="the core that everything runs on")
     parser.add_argument("--report", action="store_true", help="run nothing, write the tables")
     parser.add_argument("--again", action="store_true", help="train what the table has, too")

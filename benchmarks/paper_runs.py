@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -36,11 +37,17 @@ class Budget:
     graphs: int | None = None
     seed: int | None = None  # this one alone
     again: bool = False  # whatever the table and kept weights have
+    largest: int | None = None  # number of nodes of test graphs
 
     def seeds_of(self, row: Row) -> Sequence[int]:
         if self.seed is not None:
             return [self.seed] if 0 <= self.seed < row.seeds else []
         return range(min(row.seeds, self.seeds or row.seeds))
+
+    def trials_of(self, row: Row, seed: int) -> list[Trial]:
+        largest = math.inf if self.largest is None else self.largest
+        known = (trial for trial in row.trials if seed == 0 or not trial.one_seed)
+        return [trial for trial in known if trial.nodes <= largest]
 
     def graphs_of(self, trial: Trial) -> int:
         return min(trial.graphs, self.graphs or trial.graphs)
@@ -100,7 +107,7 @@ def run_row(row: Row, budget: Budget, places: Places, recorded: Sequence[Outcome
     """Train and evaluate every seed of a row, but for what the table has already."""
     for seed in budget.seeds_of(row):
         of_seed = [o for o in recorded if o.seed == seed and not budget.again]
-        wanted = [trial for trial in row.trials if seed == 0 or not trial.one_seed]
+        wanted = budget.trials_of(row, seed)
         if places.run(row, seed).is_dir() or lacking(wanted, of_seed, budget):
             run_seed(row, seed, wanted, budget, places, of_seed)
 

@@ -94,6 +94,15 @@ def test_more_graphs_than_a_table_has_are_played(places: Places, lost: bool) -> 
     assert first.training.same_run(before[0].training)
 
 
+def test_large_graphs_can_be_left_out(places: Places) -> None:
+    row = replace(TABLE.rows[0], trials=(TRIAL, Trial(16, 2), Trial(32, 2)))
+    table = replace(TABLE, rows=(row,))
+    run_row(row, Budget(seeds=1, graphs=2, largest=16), places, read_record(table, places)["tiny"])
+    found = [outcome.trial.nodes for outcome in outcomes_of(table, places)["tiny"]]
+    assert found == [8, 16, 8]  # of the second seed as before
+    assert "Not run yet: Tiny BFS (16 nodes in 1 of 2 seeds, 32 nodes" in write_table(table, places)
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe"])
 def test_a_record_that_is_no_json_is_named_and_left_alone(
     text: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
