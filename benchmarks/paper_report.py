@@ -107,7 +107,7 @@ def budget_lines(table: Table, found: Found) -> Iterator[str]:
         for minutes in sorted({minutes_of(o.training.command) for o in found[row.name]} - {""})
     ]
     if fewer:
-        yield from ("", f"Fewer test graphs than planned, by `--graphs`: {'; '.join(fewer)}.")
+        yield from ("", f"Fewer test graphs than planned: {'; '.join(fewer)}.")
     if timed:
         yield from ("", f"Trained with `--minutes`: {'; '.join(timed)}.")
 

@@ -59,7 +59,7 @@ def test_a_row_is_trained_evaluated_and_not_repeated(places: Places) -> None:
     assert again == files
     text = write_table(TABLE, places)
     assert "| Tiny BFS | 3 of 8 nodes | 100.0 ± 0.0 |" in text
-    assert "Fewer test graphs than planned, by `--graphs`: Tiny BFS." in text
+    assert "Fewer test graphs than planned: Tiny BFS." in text
     assert "Not run yet" not in text
     assert "--minutes" not in text
     entry, other = json.loads((places.output / "paper_tiny.json").read_text("utf-8"))["rows"]
