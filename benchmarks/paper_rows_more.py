@@ -259,14 +259,14 @@ RGC = Table(
     "rgc_connected.gnarl`). It matters: a policy that gains 0.254 on such graphs of 20 nodes gains "
     "0.244 on those that have a fifth on average (`er`) and happen to be connected (`gnarl-eval "
     "benchmarks/weights/rgc_er_random_ppo_20-seed0 --instances er --sizes 20 --graphs 1000 --seed "
-    "7`, and with `gnm`; standard errors of 0.002). For comparison: `weak` is the greedy expert itself, `lowest` joins two nodes of the lowest "
-    "degree. `weak` looks at the very orders of removal that it is judged by, which no policy can "
-    "see, and so has more than its edges are worth; the published greedy has 0.206, 0.463, 0.133 "
-    "and 0.117 on 20 nodes, in the order below. *Trees and BA* is not in the paper; it is for "
-    "[real networks](networks.md). What is learned for longer on 20 nodes alone is worth more "
-    "there and less on 30. On BA, random, 15 to 30 nodes, validations stay where they are after 20 "
-    "of 240 updates, far below those of the other two ranges: one run, of one seed, that got "
-    "stuck.",
+    "7`, and with `gnm`; standard errors of 0.002). For comparison: `weak` is the greedy expert "
+    "itself, `lowest` joins two nodes of the lowest degree. `weak` looks at the very orders of "
+    "removal that it is judged by, which no policy can see, and so has more than its edges are "
+    "worth; the published greedy has 0.206, 0.463, 0.133 and 0.117 on 20 nodes, in the order "
+    "below. *Trees and BA* is not in the paper; it is for [real networks](networks.md). What is "
+    "learned for longer on 20 nodes alone is worth more there and less on 30. On BA, random, 15 "
+    "to 30 nodes, validations stay where they are after 20 of 240 updates, far below those of "
+    "the other two ranges: one run, of one seed, that got stuck.",
     (
         *(_rgc(setting, method) for setting in _RGC_SETTINGS for method in _RGC_METHODS),
         _SPARSE,
