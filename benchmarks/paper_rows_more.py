@@ -42,7 +42,8 @@ FAMILIES = Table(
     "themselves anyway. Bellman-Ford is trained on weights times 0.1 to 3 (`data.scale`); *not "
     "scaled* is without that, all else the same. BFS fails on small worlds, which are deep: its "
     "state holds no depths, and two rounds of messages see two steps up the tree. DFS needs the "
-    "same for its way back. *Eight rounds* see further, trained on the same graphs.",
+    "same for its way back. *Eight rounds* see further, trained on the same graphs; DFS then "
+    "imitates `deepest` instead of `scarcest`.",
     (
         _elsewhere("bfs"),
         _elsewhere("bfs_deep"),

@@ -99,7 +99,7 @@ FOREIGN_SPLITS = {
 }
 FOREIGN_FAMILIES = {
     **dict.fromkeys(["erdos_renyi", "gnp"], "It is called `er`."),
-    **dict.fromkeys(["erdos_renyi_m", "gnm_random_graph"], "It is called `gnm`."),
+    "gnm_random_graph": "It is called `gnm`.",
     "barabasi_albert": "It is called `ba`.",
     **dict.fromkeys(["watts_strogatz", "small_world"], "It is called `ws`."),
     "clique": "It is called `complete`.",
