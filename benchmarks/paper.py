@@ -78,6 +78,13 @@ def chosen_rows(table: Table, names: Sequence[str]) -> list[Row]:
     return [known[name] for name in names] or list(table.rows)
 
 
+def count(text: str) -> int:
+    """A whole number from 1 up: with none, a run would be trained and shown on nothing."""
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {text}")
+    return int(text)
+
+
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -89,8 +96,8 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     seeds.add_argument("--seeds", type=int, metavar="K", help="at most so many seeds per row")
     seeds.add_argument("--seed", type=int, metavar="N", help="this seed of each row alone")
     parser.add_argument("--minutes", type=float, help="of training per run, instead of the recipe")
-    parser.add_argument("--graphs", type=int, help="at most so many test graphs per size")
-    parser.add_argument("--largest", type=int, metavar="N", help="test graphs of at most N nodes")
+    parser.add_argument("--graphs", type=count, help="at most so many test graphs per size")
+    parser.add_argument("--largest", type=count, metavar="N", help="test graphs of at most N nodes")
     parser.add_argument("--core", type=int, help="the core that everything runs on")
     parser.add_argument("--report", action="store_true", help="run nothing, write the tables")
     parser.add_argument("--again", action="store_true", help="train what the table has, too")

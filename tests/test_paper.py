@@ -103,6 +103,17 @@ def test_large_graphs_can_be_left_out(places: Places) -> None:
     assert "Not run yet: Tiny BFS (16 nodes in 1 of 2 seeds, 32 nodes" in write_table(table, places)
 
 
+@pytest.mark.parametrize("flag", ["--graphs", "--largest"])
+@pytest.mark.parametrize("value", ["0", "-3", "many", "1.5"])
+def test_a_budget_of_nothing_is_refused(
+    flag: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["clrs", f"{flag}={value}"])
+    assert stop.value.code == 2
+    assert f"expected a whole number from 1 up, found {value}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe"])
 def test_a_record_that_is_no_json_is_named_and_left_alone(
     text: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
