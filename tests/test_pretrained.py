@@ -19,6 +19,8 @@ from gnarl_runtime.viewing.cli import main as view
 def test_shipped_weights_fit_the_shipped_spec(name: str) -> None:
     loaded = load_checkpoint(find_pretrained(name))
     assert not differences(loaded.policy.signature, signature_of(shipped(name)))
+    names = [Path(source.name) for source in loaded.problem.sources]
+    assert not any(path.is_absolute() for path in names), "where somebody trained is his business"
 
 
 def test_a_name_is_enough_to_evaluate(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,15 @@ class SpecText(BaseModel):
 
 def texts_of(problem: Problem) -> tuple[SpecText, ...]:
     """The file itself, then what it extends."""
-    return tuple(SpecText(name=source.name, text=source.text) for source in problem.sources)
+    return tuple(
+        SpecText(name=_name_to_share(source.name), text=source.text) for source in problem.sources
+    )
+
+
+def _name_to_share(name: str) -> str:
+    """Files with these texts are passed on; where the specs lay on this machine is left out."""
+    path = PurePath(name)
+    return path.name if path.is_absolute() else name
 
 
 def params_of(problem: Problem) -> dict[str, str]:
