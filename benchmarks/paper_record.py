@@ -38,8 +38,12 @@ def merged(row: Row, on_disk: Sequence[Outcome], recorded: Sequence[Outcome]) ->
 def read_record(table: Table, places: Places) -> Found:
     """The outcomes in the table's JSON of rows that are still made in the same way."""
     file = places.output / f"paper_{table.name}.json"
-    entries = read_json(file)["rows"] if file.is_file() else []
-    return {row.name: list(_of_row(row, entries)) for row in table.rows}
+    if not file.is_file():
+        return {row.name: [] for row in table.rows}
+    return read_json(
+        file,
+        lambda document: {row.name: list(_of_row(row, document["rows"])) for row in table.rows},
+    )
 
 
 def _of_row(row: Row, entries: list[dict[str, Any]]) -> Iterator[Outcome]:

@@ -8,11 +8,11 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.machine import ROOT, THREAD_VARIABLES, commit, from_here, load_average
 from benchmarks.paper_rows import Row, Trial
@@ -21,6 +21,9 @@ from gnarl_runtime.training.recipe_files import change_recipe, load_recipe
 
 TEST_SEED = 1_000  # of test graphs; no choice was made by looking at them
 KEPT = ("best.safetensors", "finished.json")  # what evaluations need of a finished run
+
+
+Content = TypeVar("Content")
 
 
 class Stopped(Exception):
@@ -205,27 +208,38 @@ def write_training(folder: Path, training: Training) -> None:
 
 
 def read_training(folder: Path) -> Training:
-    return Training(**read_json(folder / "finished.json"))
+    return read_json(folder / "finished.json", lambda entry: Training(**entry))
 
 
-def read_json(file: Path) -> Any:
+def read_json(file: Path, read: Callable[[Any], Content]) -> Content:
     """A file that one of these commands wrote; whoever changed it since is told where."""
+    remedy = "likely fix: take it from version control, or delete it"
     try:
-        return json.loads(file.read_text("utf-8"))
+        document = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        raise Stopped(f"{file} is missing; likely fix: delete its folder") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise Stopped(
-            f"{file} is no JSON: {error}; likely fix: take it from version control, or delete it"
-        ) from None
+        raise Stopped(f"{file} is no JSON: {error}; {remedy}") from None
+    try:
+        return read(document)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise Stopped(f"{file} has another shape than expected: {told}; {remedy}") from error
 
 
 def evaluate(folder: Path, file: Path, seed: int, trial: Trial, budget: Budget) -> None:
     """Fresh graphs, the same for every row and a different set for every seed."""
     graphs = budget.graphs_of(trial)
-    if file.is_file() and read_json(file)["results"][0]["graphs"] >= graphs:
+    if file.is_file() and read_json(file, graphs_played) >= graphs:
         return
     command = ["gnarl-eval", str(folder), "--sizes", str(trial.nodes), "--graphs", str(graphs)]
     command += ["--seed", str(seed), "--json", str(file), *trial.options]
     call(command, budget)
+
+
+def graphs_played(document: dict[str, Any]) -> int:
+    played: int = document["results"][0]["graphs"]
+    return played
 
 
 def call(command: list[str], budget: Budget) -> None:
@@ -256,12 +270,15 @@ def read_outcome(row: Row, seed: int, trial: Trial, places: Places) -> Outcome |
     file, folder = places.result(row, seed, trial), places.run(row, seed)
     if not (file.is_file() and (folder / "finished.json").is_file()):
         return None
-    document = read_json(file)
-    return Outcome(
-        seed=seed,
-        trial=trial,
-        result=document["results"][0],
-        training=read_training(folder),
-        megabytes=document["machine"].get("peak_megabytes"),
-        baselines={name: rows[0] for name, rows in document["baselines"].items()},
+    training = read_training(folder)
+    return read_json(
+        file,
+        lambda document: Outcome(
+            seed=seed,
+            trial=trial,
+            result=document["results"][0],
+            training=training,
+            megabytes=document["machine"].get("peak_megabytes"),
+            baselines={name: rows[0] for name, rows in document["baselines"].items()},
+        ),
     )

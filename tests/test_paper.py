@@ -16,7 +16,7 @@ from benchmarks.paper import main
 from benchmarks.paper_record import outcomes_of, read_record
 from benchmarks.paper_report import interval, minutes_of, missing_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
-from benchmarks.paper_runs import Budget, Places, picks_learned, run_row
+from benchmarks.paper_runs import Budget, Places, Stopped, picks_learned, run_row
 from benchmarks.paper_tables import TABLES
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.recipe_files import load_recipe
@@ -114,16 +114,22 @@ def test_a_budget_of_nothing_is_refused(
     assert f"expected a whole number from 1 up, found {value}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe"])
-def test_a_record_that_is_no_json_is_named_and_left_alone(
-    text: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        *((text, "is no JSON") for text in (b"", b"{", b"\xff\xfe")),
+        *((text, "has another shape") for text in (b"[]", b"{}", b'{"rows": [{}]}')),
+    ],
+)
+def test_a_damaged_record_is_named_and_left_alone(
+    text: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = tmp_path / "paper_clrs.json"
     record.write_bytes(text)
     folders = [f"--{name}={tmp_path}" for name in ("runs", "weights", "output")]
     for more in (["--report"], ["--only", "bfs", "--seeds", "1"]):
         assert main(["clrs", *more, *folders]) == 1
-        assert f"{record} is no JSON" in capsys.readouterr().err
+        assert f"{record} {told}" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["paper_clrs.json"]
     assert record.read_bytes() == text
 
@@ -138,6 +144,22 @@ def test_kept_weights_are_evaluated_instead_of_trained_again(places: Places) -> 
     old, new, _ = outcomes_of(table, places)["tiny"]
     assert old.training.same_run(new.training)
     assert [outcome.trial.nodes for outcome in (old, new)] == [8, 16]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [(None, "is missing"), ("{}", "has another shape"), ('{"pick": 1}', "has another shape")],
+)
+def test_kept_weights_without_what_is_known_of_them_are_named(
+    text: str | None, told: str, places: Places
+) -> None:
+    rmtree(places.runs)
+    known = places.kept(TABLE.rows[0], 0) / "finished.json"
+    known.unlink()
+    if text is not None:
+        known.write_text(text)
+    with pytest.raises(Stopped, match=f"{known} {told}"):
+        run_row(TABLE.rows[0], Budget(seeds=1, graphs=3), places)
 
 
 def test_what_is_asked_for_again_is_trained_again(places: Places) -> None:
