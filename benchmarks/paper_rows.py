@@ -357,6 +357,11 @@ TSP = Table(
             "tsp_insertion", "PPO with insertion", "tsp_insertion", "tsp_insertion_ppo",
             "excess", _TSP, 1, paper=_TSP_INSERTION,
         ),
+        Row(
+            "tsp_insertion_farthest", "farthest insertion, then PPO with insertion",
+            "tsp_insertion", "tsp_insertion_farthest",
+            "excess", _tours("--against", "random,farthest"), 1, paper=_TSP_INSERTION,
+        ),
         Row("tsp_weak", "weak expert", "tsp", "tsp_weak", "excess", _TSP, 1, paper=_TSP_WEAK),
         Row(
             "tsp_nearest", "weak expert, nearest node", "tsp", "tsp_weak",
