@@ -17,6 +17,7 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.machine import ROOT
+from benchmarks.paper_report import minutes_of
 from benchmarks.paper_rows import Row, Table
 from benchmarks.paper_tables import TABLES
 
@@ -73,10 +74,12 @@ def line_of(table: Table, row: Row, nodes: int, own: list[dict[str, Any]]) -> st
     problem = row.label if table.name == "clrs" else f"{table.name.upper()}, {row.label}"
     value = mean(entry["value"] for entry in own)
     shown = f"{value:.{DIGITS.get(row.figure, 1)}f}"
-    minutes = mean(entry["training_cpu_seconds"] for entry in own) / 60
+    minutes = f"{mean(entry['training_cpu_seconds'] for entry in own) / 60:.1f}"
+    if any(minutes_of(entry["command"]) for entry in own):
+        minutes += ", cut short"
     count = f"{len(own)} × {own[0]['result']['graphs']}"
     cells = [problem, str(nodes), UNITS[row.figure], row.paper.get(nodes, "–"), shown, count]
-    return f"| {' | '.join([*cells, f'{minutes:.1f}'])} |"
+    return f"| {' | '.join([*cells, minutes])} |"
 
 
 if __name__ == "__main__":
