@@ -358,8 +358,7 @@ TSP = Table(
             "excess", _TSP, 1, paper=_TSP_INSERTION,
         ),
         Row(
-            "tsp_insertion_farthest", "farthest insertion, then PPO with insertion",
-            "tsp_insertion", "tsp_insertion_farthest",
+            "tsp_insertion_bc", "imitation with insertion", "tsp_insertion", "tsp_insertion",
             "excess", _tours("--against", "random,farthest"), 1, paper=_TSP_INSERTION,
         ),
         Row("tsp_weak", "weak expert", "tsp", "tsp_weak", "excess", _TSP, 1, paper=_TSP_WEAK),
