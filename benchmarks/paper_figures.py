@@ -26,8 +26,9 @@ def draw_figure(table: Table, found: Found, file: Path) -> None:
             heights, errors = [p[1] for p in points], [p[2] for p in points]
             axes.errorbar([p[0] for p in points], heights, errors, label=row.label, capsize=2)
         else:
-            curve = found[row.name][0].training.curve or []  # of the first seed
-            axes.plot([p[0] for p in curve], [p[1] for p in curve], label=row.label)
+            colour = axes.plot([], [], label=row.label)[0].get_color()
+            for curve in curves_of(found[row.name]):
+                axes.plot([p[0] for p in curve], [p[1] for p in curve], color=colour, linewidth=1)
     if table.figure == "temperatures":
         axes.set(xscale="log", xlabel="temperature", ylabel="different correct solutions of 100")
     else:
@@ -37,6 +38,12 @@ def draw_figure(table: Table, found: Found, file: Path) -> None:
     # Without a date and random ids, the same figures give the same file.
     with mpl.rc_context({"svg.hashsalt": table.name}):
         figure.savefig(file, metadata={"Date": None})
+
+
+def curves_of(own: Sequence[Outcome]) -> list[list[list[float]]]:
+    """One of each seed, however often it was evaluated."""
+    of_seeds = {outcome.seed: outcome.training.curve or [] for outcome in own}
+    return [of_seeds[seed] for seed in sorted(of_seeds)]
 
 
 def by_temperature(row: Row, own: Sequence[Outcome]) -> Iterator[tuple[float, float, float]]:

@@ -13,6 +13,7 @@ import pytest
 from benchmarks import paper_runs
 from benchmarks.machine import from_here
 from benchmarks.paper import main
+from benchmarks.paper_figures import curves_of
 from benchmarks.paper_record import outcomes_of, read_record
 from benchmarks.paper_report import interval, minutes_of, missing_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
@@ -323,3 +324,9 @@ def test_learning_curves_are_drawn_from_the_validations_of_a_run(places: Places)
     assert all(0 <= success <= 100 for _, success in points)
     write_table(table, places)
     assert picture.read_bytes() == drawn
+
+
+def test_every_seed_has_a_learning_curve_of_its_own(places: Places) -> None:
+    first, second = outcomes_of(TABLE, places)["tiny"]
+    evaluated_twice = [first, replace(first, trial=Trial(16, 2)), second]
+    assert curves_of(evaluated_twice) == [first.training.curve, second.training.curve]
