@@ -91,7 +91,8 @@ def sizes_missing(trial: Trial, own: Sequence[Outcome], begun: set[int]) -> str:
     wanted = {0} if trial.one_seed else begun
     lacking = wanted - {outcome.seed for outcome in own if outcome.trial == trial}
     some = f" in {len(lacking)} of {len(wanted)} seeds" if 0 < len(lacking) < len(wanted) else ""
-    return f"{trial.nodes} nodes{some}" if lacking else ""
+    special = f" [{trial.label}]" if trial.label else ""
+    return f"{trial.nodes} nodes{special}{some}" if lacking else ""
 
 
 def budget_lines(table: Table, found: Found) -> Iterator[str]:

@@ -26,6 +26,7 @@ ROWS = {  # by problem, as `--pretrained` has it
     "mst_prim": "mst_prim",
     "mvc": "mvc_bc",
     "tsp": "tsp_bc_wide",
+    "tsp_insertion": "tsp_insertion_bc",
     "rgc": "rgc_sparse_random_ppo",
 }
 WEIGHTS = ROOT / "runtime" / "gnarl_runtime" / "pretrained_weights"

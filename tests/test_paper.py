@@ -274,6 +274,8 @@ def test_a_size_that_some_seeds_lack_is_named(places: Places) -> None:
     assert missing_of(row, done) == "Tiny BFS (16 nodes in 1 of 2 seeds, 32 nodes)"
     assert missing_of(row, done[1:2]) == "Tiny BFS (16 nodes, 32 nodes, 1 of 2 seeds)"
     assert missing_of(TABLE.rows[0], done) == ""
+    drawn = replace(TABLE.rows[0], trials=(TRIAL, replace(TRIAL, label="temperature 2")))
+    assert missing_of(drawn, done[:1]) == "Tiny BFS (8 nodes [temperature 2], 1 of 2 seeds)"
 
 
 @pytest.mark.parametrize("seed", ["-1", "5"])
