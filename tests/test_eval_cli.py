@@ -162,6 +162,13 @@ def test_mistakes_are_explained(
     assert said in err
 
 
+@pytest.mark.parametrize("more", [[], ["--pretrained", "bfs"]])
+def test_sizes_with_a_space_between_are_explained(more: list[str], capsys: Capture) -> None:
+    code, out, err = run("--sizes", "16", "64", *more, capsys=capsys)
+    assert (code, out) == (2, "")
+    assert "--sizes 16 64: expected commas between numbers of nodes: --sizes 16,64" in err
+
+
 def test_sizes_do_not_go_with_a_file(runs: Path, tmp_path: Path, capsys: Capture) -> None:
     data = tmp_path / "a.json"
     data.write_text("{}", "utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from gnarl_compiler.console import UsageError, parse_params, run_command
 from gnarl_dsl.command_line import command_parser
@@ -70,6 +71,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _verify(args: argparse.Namespace) -> None:
+    _verify_that_sizes_are_joined(args)
     verify_policy_arguments(args)
     parse_sizes(args.sizes)
     parse_names("--against", args.against)
@@ -84,6 +86,16 @@ def _verify(args: argparse.Namespace) -> None:
     drawn = [f"--{flag}" for flag in ("sizes", "graphs", "instances") if getattr(args, flag)]
     if args.data and drawn:
         raise UsageError(f"{drawn[0]} is about drawn graphs; leave it out with --data")
+
+
+def _verify_that_sizes_are_joined(args: argparse.Namespace) -> None:
+    """`--sizes 16 64` reads as a run folder called 64."""
+    sizes, run = args.sizes, args.checkpoint
+    if sizes and run and run.isdigit() and not Path(run).exists():
+        raise UsageError(
+            f"--sizes {sizes} {run}: expected commas between numbers of nodes: --sizes "
+            f"{sizes},{run}"
+        )
 
 
 if __name__ == "__main__":
