@@ -350,8 +350,8 @@ TSP = Table(
     "above (`gnarl-eval --pretrained tsp --sizes 40 --graphs 100 --seed 7 --against "
     "nearest,weak`). Neither explains the published 16.3. With insertion, the environment puts a "
     "node where it costs least, and picks at random beat both the published policy and ours by PPO "
-    "from 80 nodes on; *temperature 2* draws picks from ours, part of the way to random ones (2 was "
-    "chosen on graphs of seed 7). Imitation with insertion is of `farthest`, the node farthest "
+    "from 80 nodes on; *temperature 2* draws picks from ours, part of the way to random ones (2 "
+    "was chosen on graphs of seed 7). Imitation with insertion is of `farthest`, the node farthest "
     "from the tour.",
     (
         Row(
