@@ -93,7 +93,7 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("table", choices=[*TABLES, "all"], metavar="TABLE", help=", ".join(TABLES))
     parser.add_argument("--only", action="append", default=[], metavar="ROW", help="these rows")
     seeds = parser.add_mutually_exclusive_group()
-    seeds.add_argument("--seeds", type=int, metavar="K", help="at most so many seeds per row")
+    seeds.add_argument("--seeds", type=count, metavar="K", help="at most so many seeds per row")
     seeds.add_argument("--seed", type=int, metavar="N", help="this seed of each row alone")
     parser.add_argument("--minutes", type=float, help="of training per run, instead of the recipe")
     parser.add_argument("--graphs", type=count, help="at most so many test graphs per size")

@@ -321,7 +321,7 @@ _TSP_WEAK_PPO = {40: "5.3", 60: "9.3", 80: "12.0", 100: "14.0", 200: "24.7", 100
 _TSP_WEAK_PPO_VALID = {40: "4.8", 60: "8.0", 80: "10.4", 100: "12.1", 200: "20.2", 1000: "41.1"}
 _TSP_INSERTION = {40: "5.3", 60: "8.3", 80: "9.8", 100: "11.3", 200: "15.4", 1000: "20.7"}
 
-_INSERTED_AT_RANDOM = tuple(
+_TSP_DRAWN = tuple(
     replace(trial, label="temperature 2", paper=_TSP_INSERTION.get(trial.nodes, ""))
     for trial in _tours("--temperature", "2")
 )
@@ -363,7 +363,7 @@ TSP = Table(
         _TSP_BY_PPO,
         Row(
             "tsp_insertion", "PPO with insertion", "tsp_insertion", "tsp_insertion_ppo",
-            "excess", (*_TSP[:-1], *_INSERTED_AT_RANDOM), 1, paper=_TSP_INSERTION,
+            "excess", (*_TSP[:-1], *_TSP_DRAWN), 1, paper=_TSP_INSERTION,
         ),
         Row(
             "tsp_insertion_bc", "imitation with insertion", "tsp_insertion", "tsp_insertion",

@@ -156,7 +156,7 @@ def train(row: Row, seed: int, folder: Path, budget: Budget) -> None:
     if not (folder / "config.json").is_file():
         command = ["gnarl-train", "--spec", row.spec, "--recipe", row.recipe, "--seed", str(seed)]
         command += ["--out", str(folder), *row.options]
-        command += ["--minutes", f"{budget.minutes:g}"] if budget.minutes else []
+        command += ["--minutes", f"{budget.minutes:g}"] if budget.minutes is not None else []
     made_at, load = commit(), load_average()  # at the start
     call(command, budget)
     write_training(

@@ -104,7 +104,7 @@ def test_large_graphs_can_be_left_out(places: Places) -> None:
     assert "Not run yet: Tiny BFS (16 nodes in 1 of 2 seeds, 32 nodes" in write_table(table, places)
 
 
-@pytest.mark.parametrize("flag", ["--graphs", "--largest"])
+@pytest.mark.parametrize("flag", ["--graphs", "--largest", "--seeds"])
 @pytest.mark.parametrize("value", ["0", "-3", "many", "1.5"])
 def test_a_budget_of_nothing_is_refused(
     flag: str, value: str, capsys: pytest.CaptureFixture[str]
@@ -161,6 +161,13 @@ def test_kept_weights_without_what_is_known_of_them_are_named(
         known.write_text(text)
     with pytest.raises(Stopped, match=f"{known} {told}"):
         run_row(TABLE.rows[0], Budget(seeds=1, graphs=3), places)
+
+
+def test_no_minutes_are_not_as_many_as_the_recipe_has(tmp_path: Path) -> None:
+    places = places_in(tmp_path)
+    with pytest.raises(Stopped, match=r"exit code 2: gnarl-train .* --minutes 0"):
+        run_row(TABLE.rows[0], Budget(minutes=0), places)
+    assert not places.weights.exists()
 
 
 def test_what_is_asked_for_again_is_trained_again(places: Places) -> None:
