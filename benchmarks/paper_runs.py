@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -133,7 +133,8 @@ def run_seed(
     made = read_training(folder)
     of_run = [outcome for outcome in recorded if outcome.training.same_run(made)]
     for trial in lacking(wanted, of_run, budget):
-        evaluate(folder, places.result(row, seed, trial), TEST_SEED + seed, trial, budget)
+        shown = trial if seed == 0 else replace(trial, against="")
+        evaluate(folder, places.result(row, seed, trial), TEST_SEED + seed, shown, budget)
 
 
 def copy_kept(source: Path, target: Path) -> None:
@@ -234,6 +235,7 @@ def evaluate(folder: Path, file: Path, seed: int, trial: Trial, budget: Budget) 
         return
     command = ["gnarl-eval", str(folder), "--sizes", str(trial.nodes), "--graphs", str(graphs)]
     command += ["--seed", str(seed), "--json", str(file), *trial.options]
+    command += ["--against", trial.against] if trial.against else []
     call(command, budget)
 
 

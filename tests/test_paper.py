@@ -312,9 +312,11 @@ def test_a_table_of_temperatures_has_a_figure_that_is_the_same_every_time(
 
 
 def test_other_players_on_the_same_graphs_stand_below(places: Places) -> None:
-    row = replace(TABLE.rows[0], trials=(Trial(16, 2, ("--against", "random")),))
-    run_row(row, Budget(seeds=1), places)
+    row = replace(TABLE.rows[0], trials=(Trial(16, 2, against="random"),))
+    run_row(row, Budget(), places)
     table = replace(TABLE, rows=(row,))
+    first, second = outcomes_of(table, places)["tiny"]
+    assert (list(first.baselines), list(second.baselines)) == (["random"], [])
     assert "| *random, for comparison* | 2 of 16 nodes | – |" in (
         text := write_table(table, places)
     )
