@@ -12,9 +12,9 @@ from benchmarks.paper_figures import draw_figure
 from benchmarks.paper_record import Found, entry_of, outcomes_of
 from benchmarks.paper_rows import Row, Table, Trial
 from benchmarks.paper_runs import Outcome, Places
-from gnarl_runtime.evaluation.summary import Z95, wilson
+from benchmarks.paper_summary import summary_lines
+from benchmarks.paper_values import bounds, figure, published, shown
 
-_DIGITS = {"ratio": 4, "reward": 3}  # one for all others
 COLUMNS = (
     *("method", "graphs", "paper", "ours", "per seed", "steps", "s per graph", "MB"),
     *("training, CPU min", "learned from"),
@@ -44,6 +44,7 @@ def lines_of(table: Table, found: Found) -> Iterator[str]:
     yield ""
     yield table.note
     yield ""
+    yield from summary_lines(table, found)
     known = any(o.megabytes is not None for outcomes in found.values() for o in outcomes)
     for line in ([*COLUMNS], ["---"] * len(COLUMNS), *body(table, found)):
         if not known:
@@ -152,28 +153,9 @@ def baseline_cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> Iterator[l
         yield [f"*{name}, for comparison*", graphs, "–", value, "–", steps, seconds, *none]
 
 
-def published(row: Row, trial: Trial) -> str:
-    """The paper's figure for a trial; none for those that it does not have."""
-    return trial.paper or (row.paper.get(trial.nodes, "–") if not trial.label else "–")
-
-
 def beside(figures: Mapping[int, str], trial: Trial) -> str:
     """The paper's number of steps or seconds, in brackets after ours."""
     return f" ({figures[trial.nodes]})" if trial.nodes in figures and not trial.label else ""
-
-
-def figure(row: Row, result: dict[str, Any]) -> float:
-    """The number that a row is judged by; success in per cent."""
-    if row.figure == "success":
-        return 100 * float(result["success"])
-    if row.figure == "unique":
-        return float(result["sampling"]["unique"])
-    value = result["metrics"].get(row.figure, result.get(row.figure))
-    return math.nan if value is None else float(value)
-
-
-def shown(row: Row, value: float) -> str:
-    return f"{value:.{_DIGITS.get(row.figure, 1)}f}"
 
 
 def spread(row: Row, values: Sequence[float]) -> str:
@@ -181,18 +163,8 @@ def spread(row: Row, values: Sequence[float]) -> str:
 
 
 def interval(row: Row, own: Sequence[Outcome]) -> str:
-    """The 95 % interval over graphs, those of all seeds together."""
-    if row.figure == "success":
-        graphs = sum(outcome.result["graphs"] for outcome in own)
-        solved = sum(outcome.result["success"] * outcome.result["graphs"] for outcome in own)
-        low, high = (100 * share for share in wilson(solved, graphs))
-        return f" [{low:.1f}, {high:.1f}]"
-    errors = [outcome.result.get("standard_errors", {}).get(row.figure) for outcome in own]
-    if None in errors:
-        return ""
-    centre = mean(figure(row, outcome.result) for outcome in own)
-    half = Z95 * math.hypot(*errors) / len(errors)
-    return f" [{shown(row, centre - half)}, {shown(row, centre + half)}]"
+    limits = bounds(row, [outcome.result for outcome in own])
+    return f" [{shown(row, limits[0])}, {shown(row, limits[1])}]" if limits else ""
 
 
 def best_text(own: Sequence[Outcome]) -> str:

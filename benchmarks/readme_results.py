@@ -20,6 +20,7 @@ from benchmarks.machine import ROOT
 from benchmarks.paper_report import minutes_of
 from benchmarks.paper_rows import Row, Table
 from benchmarks.paper_tables import TABLES
+from benchmarks.paper_values import shown
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 SHOWN = {"clrs": (64,), "mvc": (16, 64), "tsp": (40, 100), "rgc": (60,)}  # nodes, by table
@@ -28,7 +29,6 @@ LEFT_OUT = (
     *("bellman_ford_unscaled", "mst_prim_extract_min", "*_weak*", "tsp_nearest", "*_deep"),
     *("rgc_*_20", "rgc_*_20_longer", "rgc_*_wide"),
 )
-DIGITS = {"ratio": 4, "reward": 3}
 UNITS = {
     "success": "solved, %",
     "ratio": "weight / approximation, ε = 0",
@@ -72,13 +72,12 @@ def table_lines(table: Table, document: dict[str, Any], sizes: tuple[int, ...]) 
 
 def line_of(table: Table, row: Row, nodes: int, own: list[dict[str, Any]]) -> str:
     problem = row.label if table.name == "clrs" else f"{table.name.upper()}, {row.label}"
-    value = mean(entry["value"] for entry in own)
-    shown = f"{value:.{DIGITS.get(row.figure, 1)}f}"
+    value = shown(row, mean(entry["value"] for entry in own))
     minutes = f"{mean(entry['training_cpu_seconds'] for entry in own) / 60:.1f}"
     if any(minutes_of(entry["command"]) for entry in own):
         minutes += ", cut short"
     count = f"{len(own)} × {own[0]['result']['graphs']}"
-    cells = [problem, str(nodes), UNITS[row.figure], row.paper.get(nodes, "–"), shown, count]
+    cells = [problem, str(nodes), UNITS[row.figure], row.paper.get(nodes, "–"), value, count]
     return f"| {' | '.join([*cells, minutes])} |"
 
 

@@ -18,6 +18,7 @@ from benchmarks.paper_record import outcomes_of, read_record
 from benchmarks.paper_report import interval, minutes_of, missing_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
 from benchmarks.paper_runs import Budget, Places, Stopped, picks_learned, run_row
+from benchmarks.paper_summary import cell, summary_lines
 from benchmarks.paper_tables import TABLES
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.recipe_files import load_recipe
@@ -216,6 +217,41 @@ def test_means_have_an_interval_over_graphs() -> None:
     assert interval(row, [known]) == " [0.804, 1.196]"
     assert interval(row, [known, known]) == " [0.861, 1.139]"  # twice as many graphs
     assert interval(row, [known, unknown]) == ""
+
+
+@pytest.mark.parametrize(
+    ("figure", "published", "text"),
+    [
+        ("reward", "1.000", "**1.000** / 1.000"),
+        ("reward", "0.999; 0.9", "**1.000** / 0.999; 0.9"),
+        ("reward", "0.9; 1.19", "*1.000* / 0.9; 1.19"),
+        ("reward", "0.9; 1.2", "1.000 / 0.9; 1.2"),
+        ("excess", "1.0", "**1.0** / 1.0"),
+        ("excess", "0.9", "*1.0* / 0.9"),
+        ("excess", "0.8; 3.0", "1.0 / 0.8; 3.0"),
+        ("success", "93.6 ± 5.1", "**100.0** / 93.6 ± 5.1"),
+    ],
+)
+def test_what_is_as_good_as_published_is_marked(figure: str, published: str, text: str) -> None:
+    errors = {"reward": 0.1, "excess": 0.1}  # of the mean; twice that is outside
+    result = {"reward": 1.0, "success": 1.0, "graphs": 9, "metrics": {"excess": 1.0}}
+    outcome = SimpleNamespace(result={**result, "standard_errors": errors})
+    assert cell(replace(ROW, figure=figure), replace(TRIAL, paper=published), [outcome]) == text
+
+
+def test_sizes_stand_side_by_side(places: Places) -> None:
+    drawn = Trial(8, 2, ("--temperature", "1"), "drawn", paper="0.0")
+    row = replace(TABLE.rows[0], trials=(TRIAL, Trial(16, 2), drawn), paper={8: "0.0", 16: "100"})
+    table = replace(TABLE, rows=(row,))
+    run_row(row, Budget(seeds=1, graphs=2), places)
+    found = outcomes_of(table, places)
+    _, _, head, _, plain, special, _ = summary_lines(table, found)
+    assert head == "| method | 8 | 16 |"
+    assert plain.startswith("| Tiny BFS | **")
+    assert plain.endswith(" / 100 |")
+    assert special.startswith("| Tiny BFS (drawn) | **")
+    assert special.endswith(" / 0.0 | – |")
+    assert list(summary_lines(TABLE, found)) == []  # one size
 
 
 def test_a_share_of_the_papers_samples_is_in_the_label() -> None:

@@ -1,0 +1,69 @@
+"""Outcomes of a table in, a short table by method and number of nodes out: ours / the paper's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import mean
+
+from benchmarks.paper_record import Found
+from benchmarks.paper_rows import Row, Table, Trial
+from benchmarks.paper_runs import Outcome
+from benchmarks.paper_values import bounds, figure, published, shown
+
+_FEWER_IS_BETTER = ("ratio", "excess")
+NOTE = (
+    "By number of nodes, ours / the paper's. **Bold**: at or better than every published figure; "
+    "*italic*: not so, but the better published figure is inside our 95 % interval. How each was "
+    "made stands below."
+)
+
+
+def summary_lines(table: Table, found: Found) -> Iterator[str]:
+    """A line a method, a column a number of nodes; nothing where one column would be all."""
+    methods = list(compared_methods(table, found))
+    sizes = sorted({trial.nodes for _, compared in methods for trial, _ in compared})
+    if len(sizes) < 2:
+        return
+    yield from (NOTE, "")
+    yield f"| method | {' | '.join(f'{nodes:,}' for nodes in sizes)} |"
+    yield f"|---|{'---|' * len(sizes)}"
+    for row, compared in methods:
+        by_size = {trial.nodes: cell(row, trial, own) for trial, own in compared}
+        label = compared[0][0].label
+        name = f"{row.label} ({label})" if label else row.label
+        yield f"| {name} | {' | '.join(by_size.get(nodes, '–') for nodes in sizes)} |"
+    yield ""
+
+
+Compared = list[tuple[Trial, list[Outcome]]]
+
+
+def compared_methods(table: Table, found: Found) -> Iterator[tuple[Row, Compared]]:
+    """Rows, each once for its plain test graphs and once for what is special about others."""
+    for row in table.rows:
+        for label in dict.fromkeys(trial.label for trial in row.trials):
+            compared = [
+                (trial, own)
+                for trial in row.trials
+                if trial.label == label and published(row, trial) != "–"
+                if (own := [outcome for outcome in found[row.name] if outcome.trial == trial])
+            ]
+            if compared:
+                yield row, compared
+
+
+def cell(row: Row, trial: Trial, own: Sequence[Outcome]) -> str:
+    results = [outcome.result for outcome in own]
+    ours, text = shown(row, mean(figure(row, result) for result in results)), published(row, trial)
+    fewer = row.figure in _FEWER_IS_BETTER
+    best = (min if fewer else max)(published_figures(text))
+    low, high = bounds(row, results) or (math.nan, math.nan)
+    if float(ours) <= best if fewer else float(ours) >= best:  # as they are printed
+        return f"**{ours}** / {text}"
+    return f"*{ours}* / {text}" if low <= best <= high else f"{ours} / {text}"
+
+
+def published_figures(text: str) -> list[float]:
+    """Several are apart by semicolons; what follows ± is no figure of its own."""
+    return [float(part.split("±")[0]) for part in text.split(";")]
