@@ -162,11 +162,21 @@ def test_mistakes_are_explained(
     assert said in err
 
 
-@pytest.mark.parametrize("more", [[], ["--pretrained", "bfs"]])
-def test_sizes_with_a_space_between_are_explained(more: list[str], capsys: Capture) -> None:
-    code, out, err = run("--sizes", "16", "64", *more, capsys=capsys)
+@pytest.mark.parametrize("words", ["", "--pretrained bfs", "runs/mvc"])
+@pytest.mark.parametrize("first", [True, False])
+def test_sizes_with_a_space_between_are_explained(words: str, first: bool, capsys: Capture) -> None:
+    sizes, others = ["--sizes", "16", "64", "128"], words.split()
+    code, out, err = run(*(sizes + others if first else others + sizes), capsys=capsys)
     assert (code, out) == (2, "")
-    assert "--sizes 16 64: expected commas between numbers of nodes: --sizes 16,64" in err
+    assert "--sizes 16 64 128: expected commas between numbers of nodes: --sizes 16,64,128" in err
+
+
+@pytest.mark.parametrize("words", ["runs/mvc runs/bfs", "runs/mvc --sizes 16 runs/bfs", "a --b"])
+def test_words_without_a_meaning_are_named(words: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run(*words.split(), capsys=capsys)
+    assert stop.value.code == 2
+    assert f"unrecognized arguments: {words.split()[-1]}" in capsys.readouterr().err
 
 
 def test_sizes_do_not_go_with_a_file(runs: Path, tmp_path: Path, capsys: Capture) -> None:

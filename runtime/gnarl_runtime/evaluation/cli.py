@@ -58,11 +58,15 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
-    return run_command("gnarl-eval", lambda: _run(args))
+    parser = build_parser()
+    args, more = parser.parse_known_args(argv)
+    if more and not (args.sizes and any(word.isdigit() for word in more)):
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    return run_command("gnarl-eval", lambda: _run(args, more))
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
+    _verify_that_sizes_are_joined(args, more)
     _verify(args)
     # Torch and the rest are loaded once the command line makes sense.
     from gnarl_runtime.evaluation.eval_command import eval_command
@@ -71,7 +75,6 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _verify(args: argparse.Namespace) -> None:
-    _verify_that_sizes_are_joined(args)
     verify_policy_arguments(args)
     parse_sizes(args.sizes)
     parse_names("--against", args.against)
@@ -88,13 +91,15 @@ def _verify(args: argparse.Namespace) -> None:
         raise UsageError(f"{drawn[0]} is about drawn graphs; leave it out with --data")
 
 
-def _verify_that_sizes_are_joined(args: argparse.Namespace) -> None:
-    """`--sizes 16 64` reads as a run folder called 64."""
+def _verify_that_sizes_are_joined(args: argparse.Namespace, more: Sequence[str]) -> None:
+    """Of `--sizes 16 64 128`, 64 reads as a run folder if there is no other, 128 as nothing."""
     sizes, run = args.sizes, args.checkpoint
-    if sizes and run and run.isdigit() and not Path(run).exists():
+    folder = [run] if sizes and run and run.isdigit() and not Path(run).exists() else []
+    apart = [*folder, *(word for word in more if word.isdigit())]
+    if apart:
         raise UsageError(
-            f"--sizes {sizes} {run}: expected commas between numbers of nodes: --sizes "
-            f"{sizes},{run}"
+            f"--sizes {' '.join([sizes, *apart])}: expected commas between numbers of nodes: "
+            f"--sizes {','.join([sizes, *apart])}"
         )
 
 
