@@ -338,12 +338,12 @@ _TSP_DRAWN = tuple(
 _AUGMENTED = ("--set", "validation.nodes=[20,40,60,80]")
 _TSP_BY_BC = Row(
     "tsp_bc", "imitation", "tsp", "tsp_bc",
-    "excess", _TSP, 1, paper=_TSP_BC, paper_seconds=_TSP_SECONDS,
+    "excess", _TSP, 3, paper=_TSP_BC, paper_seconds=_TSP_SECONDS,
 )  # fmt: skip
 _TSP_BY_PPO = Row("tsp_ppo", "PPO", "tsp", "tsp_ppo", "excess", _TSP, 1, paper=_TSP_PPO)
 _TSP_BY_WEAK_PPO = Row(
     "tsp_weak_ppo", "weak expert, then PPO", "tsp", "tsp_weak_ppo",
-    "excess", _TSP, 1, paper=_TSP_WEAK_PPO,
+    "excess", _TSP, 3, paper=_TSP_WEAK_PPO,
 )  # fmt: skip
 _TSP_LESS = (40, 100)
 
@@ -377,7 +377,7 @@ TSP = Table(
         ),
         Row(
             "tsp_insertion_bc", "imitation with insertion", "tsp_insertion", "tsp_insertion",
-            "excess", _tours(against="random,farthest"), 1, paper=_TSP_INSERTION,
+            "excess", _tours(against="random,farthest"), 3, paper=_TSP_INSERTION,
         ),
         Row("tsp_weak", "weak expert", "tsp", "tsp_weak", "excess", _TSP, 1, paper=_TSP_WEAK),
         Row(

@@ -183,7 +183,7 @@ def _rgc(setting: str, method: str) -> Row:
             Trial(nodes, count, _asked(setting), against=_beside(nodes) if method == "ppo" else "")
             for nodes, count in _RGC_SIZES
         ),
-        1,
+        3 if method == "ppo" else 1,
         options=("-p", f"removal={removal}", "--set", f"data.instances={_RGC_INSTANCES[graphs]}"),
         paper={nodes: f"{own[nodes]}; {dqn[nodes]}" for nodes in own},
     )
@@ -216,6 +216,25 @@ def _longer(setting: str) -> Row:
     )
 
 
+def _widened(setting: str) -> Row:
+    """What was learned on 20 nodes for long, and then on sizes around them."""
+    start, row = _longer(setting), _on_20_nodes(setting)
+    settings = (
+        *("data.nodes=[18,30]", "validation.every=15"),
+        *("ppo.updates=150", "ppo.lr=5e-4", "ppo.entropy=0.01"),
+    )
+    return replace(
+        row,
+        name=f"{row.name}_widened",
+        label=f"{start.label}, then on 18 to 30",
+        options=(
+            *_alone(setting, ()).options,
+            *("--from", f"benchmarks/weights/{start.name}-seed0"),
+            *(word for change in settings for word in ("--set", change)),
+        ),
+    )
+
+
 def _wide(setting: str) -> Row:
     """Larger graphs in training."""
     row = _alone(setting, tuple(nodes for nodes, _ in _RGC_SIZES))
@@ -236,7 +255,7 @@ def _as_published(setting: str, method: str) -> Row:
 def _alone(setting: str, sizes: tuple[int, ...], method: str = "ppo") -> Row:
     """Some of the sizes, without the baselines, which stand in the table already."""
     few = tuple(Trial(n, graphs, _asked(setting)) for n, graphs in _RGC_SIZES if n in sizes)
-    return replace(_rgc(setting, method), trials=few)
+    return replace(_rgc(setting, method), trials=few, seeds=1)
 
 
 _SPARSE = replace(
@@ -247,6 +266,7 @@ _SPARSE = replace(
         Trial(nodes, 100, ("--instances", "sparse"), "sparse", against=_beside(nodes))
         for nodes in (20, 60, 100)
     ),
+    seeds=1,
     options=("--set", "data.instances=sparse"),
     paper={},
 )
@@ -279,6 +299,7 @@ RGC = Table(
         *map(_wide, _RGC_SETTINGS),
         *map(_on_20_nodes, _RGC_SETTINGS),
         *map(_longer, ("er targeted", "ba targeted")),
+        *map(_widened, ("er targeted", "ba targeted")),
         *(_as_published(s, method) for method in ("ppo", "weak_ppo") for s in _RGC_SETTINGS),
     ),
 )

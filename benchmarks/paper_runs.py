@@ -160,9 +160,18 @@ def train(row: Row, seed: int, folder: Path, budget: Budget) -> None:
         command += ["--minutes", f"{budget.minutes:g}"] if budget.minutes is not None else []
     made_at, load = commit(), load_average()  # at the start
     call(command, budget)
-    write_training(
-        folder, training_of(folder, from_here(command), made_at, load, recipe_digest(row))
-    )
+    training = training_of(folder, from_here(command), made_at, load, recipe_digest(row))
+    write_training(folder, with_start(training, row))
+
+
+def with_start(training: Training, row: Row) -> Training:
+    """What the weights that a run began with took is part of what it took."""
+    for name, folder in pairwise(row.options):
+        if name == "--from":
+            start = read_training(ROOT / folder)
+            spent, picks = start.cpu_seconds + training.cpu_seconds, start.picks + training.picks
+            return replace(training, cpu_seconds=spent, picks=picks)
+    return training
 
 
 def recipe_digest(row: Row) -> str:

@@ -164,6 +164,15 @@ def test_kept_weights_without_what_is_known_of_them_are_named(
         run_row(TABLE.rows[0], Budget(seeds=1, graphs=3), places)
 
 
+def test_a_run_costs_what_the_weights_did_that_it_began_with(places: Places) -> None:
+    start = places.kept(TABLE.rows[0], 0)
+    row = replace(TABLE.rows[0], name="longer", options=(*QUICK, "--from", str(start)))
+    run_row(row, Budget(seeds=1, graphs=2), places)
+    before, after = (paper_runs.read_training(folder) for folder in (start, places.run(row, 0)))
+    assert after.picks == 2 * before.picks
+    assert after.cpu_seconds > before.cpu_seconds
+
+
 def test_no_minutes_are_not_as_many_as_the_recipe_has(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     with pytest.raises(Stopped, match=r"exit code 2: gnarl-train .* --minutes 0"):
