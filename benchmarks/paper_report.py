@@ -121,7 +121,7 @@ def minutes_of(command: list[str]) -> str:
 
 def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
     values = [figure(row, outcome.result) for outcome in own]
-    graphs = own[0].result["graphs"]
+    graphs = counted([outcome.result["graphs"] for outcome in own])
     special = f" ({trial.label})" if trial.label else ""
     each = ", ".join(shown(row, value) for value in values)
     steps = mean(outcome.result["steps"] for outcome in own)
@@ -141,6 +141,12 @@ def cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> list[str]:
         took,
         f"{mean(outcome.training.picks for outcome in own) / 1e6:.2g}M",
     ]
+
+
+def counted(graphs: Sequence[int]) -> str:
+    """How many graphs each seed was tested on."""
+    fewest, most = min(graphs), max(graphs)
+    return f"{most}" if fewest == most else f"{fewest} to {most}"
 
 
 def baseline_cells(row: Row, trial: Trial, own: Sequence[Outcome]) -> Iterator[list[str]]:

@@ -17,7 +17,7 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.machine import ROOT
-from benchmarks.paper_report import minutes_of
+from benchmarks.paper_report import counted, minutes_of
 from benchmarks.paper_rows import Row, Table
 from benchmarks.paper_tables import TABLES
 from benchmarks.paper_values import shown
@@ -76,7 +76,7 @@ def line_of(table: Table, row: Row, nodes: int, own: list[dict[str, Any]]) -> st
     minutes = f"{mean(entry['training_cpu_seconds'] for entry in own) / 60:.1f}"
     if any(minutes_of(entry["command"]) for entry in own):
         minutes += ", cut short"
-    count = f"{len(own)} × {own[0]['result']['graphs']}"
+    count = f"{len(own)} × {counted([entry['result']['graphs'] for entry in own])}"
     cells = [problem, str(nodes), UNITS[row.figure], row.paper.get(nodes, "–"), value, count]
     return f"| {' | '.join([*cells, minutes])} |"
 

@@ -93,6 +93,7 @@ def test_more_graphs_than_a_table_has_are_played(places: Places, lost: bool) -> 
     run_row(TABLE.rows[0], Budget(seeds=1), places, before)
     first, second = outcomes_of(TABLE, places)["tiny"]
     assert (first.result["graphs"], second.result["graphs"]) == (6, 3)
+    assert "| Tiny BFS | 3 to 6 of 8 nodes |" in write_table(TABLE, places)
     assert first.training.same_run(before[0].training)
 
 
