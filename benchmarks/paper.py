@@ -11,7 +11,8 @@
 
 Nothing is repeated that is there: a run or an evaluation under --runs, a figure in the JSON of the
 table, or the weights of a finished run, under --weights. A command that was stopped goes on where
-it was. Tables are written to docs/results/paper_TABLE.md and .json.
+it was. Tables are written to docs/results/paper_TABLE.md and .json, what they compare with the
+paper to paper.md.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 if __package__ in (None, ""):  # run as a script: the checkout is not on the path yet
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.paper_overview import write_overview
 from benchmarks.paper_record import read_record
 from benchmarks.paper_report import write_table
 from benchmarks.paper_rows import Row, Table
@@ -52,6 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
             if not options.report:
                 run_table(table, rows, budget, places)
             print(write_table(table, places))
+        write_overview(list(TABLES.values()), places)
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return 1

@@ -14,18 +14,21 @@ from benchmarks.paper_values import bounds, figure, published, shown
 _FEWER_IS_BETTER = ("ratio", "excess")
 NOTE = (
     "By number of nodes, ours / the paper's. **Bold**: at or better than every published figure; "
-    "*italic*: not so, but the better published figure is inside our 95 % interval. How each was "
-    "made stands below."
+    "*italic*: not so, but the best of them is inside our 95 % interval."
 )
+Method = tuple[Row, list[tuple[Trial, list[Outcome]]]]  # trials that the paper has figures for
 
 
 def summary_lines(table: Table, found: Found) -> Iterator[str]:
-    """A line a method, a column a number of nodes; nothing where one column would be all."""
-    methods = list(compared_methods(table, found))
-    sizes = sorted({trial.nodes for _, compared in methods for trial, _ in compared})
-    if len(sizes) < 2:
-        return
-    yield from (NOTE, "")
+    """The short table with its explanation; nothing where one column would be all."""
+    methods = list(compared_methods(table.rows, found))
+    if len(sizes_of(methods)) > 1:
+        yield from (f"{NOTE} How each was made stands below.", "", *short_table(methods), "")
+
+
+def short_table(methods: Sequence[Method]) -> Iterator[str]:
+    """A line a method, a column a number of nodes."""
+    sizes = sizes_of(methods)
     yield f"| method | {' | '.join(f'{nodes:,}' for nodes in sizes)} |"
     yield f"|---|{'---|' * len(sizes)}"
     for row, compared in methods:
@@ -33,15 +36,15 @@ def summary_lines(table: Table, found: Found) -> Iterator[str]:
         label = compared[0][0].label
         name = f"{row.label} ({label})" if label else row.label
         yield f"| {name} | {' | '.join(by_size.get(nodes, '–') for nodes in sizes)} |"
-    yield ""
 
 
-Compared = list[tuple[Trial, list[Outcome]]]
+def sizes_of(methods: Sequence[Method]) -> list[int]:
+    return sorted({trial.nodes for _, compared in methods for trial, _ in compared})
 
 
-def compared_methods(table: Table, found: Found) -> Iterator[tuple[Row, Compared]]:
+def compared_methods(rows: Sequence[Row], found: Found) -> Iterator[Method]:
     """Rows, each once for its plain test graphs and once for what is special about others."""
-    for row in table.rows:
+    for row in rows:
         for label in dict.fromkeys(trial.label for trial in row.trials):
             compared = [
                 (trial, own)

@@ -14,6 +14,7 @@ from benchmarks import paper_runs
 from benchmarks.machine import from_here
 from benchmarks.paper import main
 from benchmarks.paper_figures import curves_of
+from benchmarks.paper_overview import write_overview
 from benchmarks.paper_record import outcomes_of, read_record
 from benchmarks.paper_report import interval, minutes_of, missing_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
@@ -262,6 +263,24 @@ def test_sizes_stand_side_by_side(places: Places) -> None:
     assert special.startswith("| Tiny BFS (drawn) | **")
     assert special.endswith(" / 0.0 | – |")
     assert list(summary_lines(TABLE, found)) == []  # one size
+
+
+def test_one_page_compares_all_tables_with_the_paper_and_no_run_twice(places: Places) -> None:
+    again = replace(TABLE, name="again", title="The same runs")
+    unwritten = replace(TABLE, name="unwritten", title="Without a file")
+    other = replace(TABLE, name="other", rows=(replace(TABLE.rows[0], figure="reward"),))
+    for table in (again, other):
+        write_table(table, places)
+    write_overview([TABLE, again, other, unwritten], places)
+    text = (places.output / "paper.md").read_text("utf-8")
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["## [A tiny table](paper_tiny.md)", "## [A tiny table](paper_other.md)"]
+    assert text.count("| Tiny BFS |") == 2
+
+
+def test_nothing_is_written_about_no_tables(tmp_path: Path) -> None:
+    write_overview([TABLE], places_in(tmp_path))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_share_of_the_papers_samples_is_in_the_label() -> None:
