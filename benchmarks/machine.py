@@ -23,6 +23,7 @@ THREAD_VARIABLES = (
     "MKL_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
+WRITTEN = ("benchmarks/weights", "docs/results")  # by benchmarks themselves, below the root
 PACKAGES = ("gnarl-dsl", "numpy", "numba", "scipy", "gymnasium")
 
 
@@ -85,10 +86,11 @@ def write_results(folder: Path, name: str, text: str, record: dict[str, Any]) ->
     write_whole(folder / f"{name}.json", (json.dumps(record, indent=1) + "\n").encode())
 
 
-def commit() -> str:
-    """The checked-out commit, with a plus sign if files differ from it."""
-    head = git("rev-parse", "HEAD")
-    return head + "+" if head and git("status", "--porcelain") else head
+def commit(root: Path = ROOT) -> str:
+    """The checked-out commit, with a plus sign if files differ from it that benchmarks read."""
+    head = git("rev-parse", "HEAD", root=root)
+    others = [f":(exclude){folder}" for folder in WRITTEN]
+    return head + "+" if head and git("status", "--porcelain", ".", *others, root=root) else head
 
 
 def short(commit: str) -> str:
@@ -96,10 +98,10 @@ def short(commit: str) -> str:
     return commit[:12] + "+" * commit.endswith("+")
 
 
-def git(*arguments: str) -> str:
+def git(*arguments: str, root: Path = ROOT) -> str:
     """What a git command prints; nothing outside a checkout."""
     try:
-        run = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+        run = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
     except FileNotFoundError:
         return ""
     return run.stdout.strip()

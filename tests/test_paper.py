@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree, rmtree
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import paper_runs
-from benchmarks.machine import from_here
+from benchmarks.machine import commit, from_here
 from benchmarks.paper import main
 from benchmarks.paper_figures import curves_of
 from benchmarks.paper_overview import write_overview
@@ -298,6 +299,26 @@ def test_a_share_of_the_papers_samples_is_in_the_label() -> None:
 def test_commands_are_told_as_they_are_typed_in_the_checkout() -> None:
     command = ["gnarl-train", "--out", "/home/me/gnarl/runs/paper/bfs-seed0", "/home/me/data"]
     assert from_here(command, Path("/home/me/gnarl"))[-2:] == ["runs/paper/bfs-seed0", "../data"]
+
+
+def test_a_commit_has_a_plus_sign_for_changed_files_but_not_for_results(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        author = ("-c", "user.name=me", "-c", "user.email=me@here")
+        subprocess.run(["git", *author, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    assert commit(tmp_path) == ""
+    git("init")
+    (tmp_path / "code.py").write_text("1")
+    git("add", ".")
+    git("commit", "-m", "first")
+    clean = commit(tmp_path)
+    assert len(clean) == 40
+    for folder in ("benchmarks/weights", "docs/results"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "new.json").write_text("{}")
+    assert commit(tmp_path) == clean
+    (tmp_path / "code.py").write_text("2")
+    assert commit(tmp_path) == clean + "+"
 
 
 def test_a_budget_in_minutes_is_named() -> None:
