@@ -159,10 +159,9 @@ def test_learning_rate_falls_to_nothing() -> None:
 # Resumption
 
 
-@pytest.mark.parametrize("average", [0.0, 0.9])
 @pytest.mark.parametrize("name", ["mvc", "bellman_ford"])
-def test_restored_training_ends_with_the_same_weights(name: str, average: float) -> None:
-    recipe = recipe_for(5, average=average)
+def test_restored_training_ends_with_the_same_weights(name: str) -> None:
+    recipe = recipe_for(5)
     whole = PpoTrainer(shipped(name), recipe, seed=1)
     for _ in range(4):
         expected = whole.update()
@@ -201,31 +200,6 @@ def test_warm_start_continues_from_given_weights() -> None:
     assert all(torch.equal(tensor, before[name]) for name, tensor in policy.state_dict().items())
     trainer.update()
     assert any(not torch.equal(t, before[name]) for name, t in policy.state_dict().items())
-
-
-def test_averaged_weights_are_kept_and_do_not_play() -> None:
-    plain, averaging = (
-        PpoTrainer(
-            shipped("mvc"),
-            recipe_for(5, average=average, epochs=1, minibatch=48, updates=8),
-            seed=3,
-        )
-        for average in (0.0, 0.5)
-    )
-    start, after = weights(plain), []
-    for _ in range(6):  # so late that the average is no longer one of all updates
-        plain.update()
-        averaging.update()
-        after.append(weights(plain))
-    assert plain.best_policy() is plain.policy
-    assert_equal(weights(averaging), weights(plain))
-    expected = start
-    for done, new in enumerate(after):
-        decay = min(0.5, (1 + done) / (10 + done))
-        expected = {name: decay * old + (1 - decay) * new[name] for name, old in expected.items()}
-    for name, tensor in averaging.best_policy().named_parameters():
-        assert np.allclose(tensor.detach().numpy(), expected[name], atol=1e-6), name
-        assert not np.array_equal(tensor.detach().numpy(), after[-1][name]), name
 
 
 # Learning

@@ -30,7 +30,6 @@ from gnarl_runtime.training.ppo import fresh_policy
 from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.trainer import Arrays, Metrics, Stretch, prefixed, under
 from gnarl_runtime.training.weight_arrays import (
-    average_in,
     module_arrays,
     optimizer_arrays,
     restore_module,
@@ -97,7 +96,7 @@ class ImitationTrainer:
         )
         lesson = self.critic.loss(self.policy, output) if self.recipe.critic else 0.0
         self._learn(loss + self.recipe.critic * lesson)
-        average_in(self.averaged, self.policy, self.recipe.average, self.done)
+        self._average()
         agreed = self._move(output, packed)
         self.done += 1
         return {
@@ -115,6 +114,14 @@ class ImitationTrainer:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.clip)
         self.optimizer.step()
+
+    def _average(self) -> None:
+        """Weights averaged over the latest updates; over all of them at first."""
+        decay = min(self.recipe.average, (1 + self.done) / (10 + self.done))
+        pairs = zip(self.averaged.parameters(), self.policy.parameters(), strict=True)
+        with torch.no_grad():
+            for mean, new in pairs:
+                mean.lerp_(new, 1 - decay)
 
     def _move(self, output: Output, packed: Packed) -> float:
         """A pick in every graph; how often the policy's best was one of the expert's."""

@@ -6,7 +6,6 @@ hundreds of graphs at once: collect, estimate advantages, learn, report.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator, Sequence
 
@@ -30,7 +29,6 @@ from gnarl_runtime.training.rollout_buffer import RolloutBuffer
 from gnarl_runtime.training.scaling import training_pool
 from gnarl_runtime.training.trainer import Arrays, Metrics, Stretch, prefixed, under
 from gnarl_runtime.training.weight_arrays import (
-    average_in,
     module_arrays,
     optimizer_arrays,
     restore_module,
@@ -59,7 +57,6 @@ class PpoTrainer:
         self.policy = policy or fresh_policy(problem, recipe, seed)
         if policy is None and recipe.ppo.spread > 0:
             scale_scores(self.policy, self.engine, recipe.ppo.spread)
-        self.averaged = copy.deepcopy(self.policy) if recipe.ppo.average else None
         self.optimizer = torch.optim.Adam(
             self.policy.parameters(), recipe.ppo.lr, eps=1e-5, fused=True
         )
@@ -147,8 +144,6 @@ class PpoTrainer:
             loss.total.backward()
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.max_norm)
             self.optimizer.step()
-            if self.averaged is not None:
-                average_in(self.averaged, self.policy, self.recipe.average, self.done)
         return losses
 
     def _minibatches(self) -> Iterator[NDArray[np.int64]]:
@@ -169,14 +164,12 @@ class PpoTrainer:
     # Between updates
 
     def best_policy(self) -> Policy:
-        """The averaged weights if the recipe asks for them, else those that learn and play."""
-        return self.policy if self.averaged is None else self.averaged
+        """The weights that learn: PPO averages none."""
+        return self.policy
 
     def arrays(self) -> Arrays:
-        averaged = {} if self.averaged is None else module_arrays(self.averaged)
         return {
             **prefixed("policy", module_arrays(self.policy)),
-            **prefixed("averaged", averaged),
             **prefixed("optimizer", optimizer_arrays(self.optimizer)),
             **prefixed("environment", engine_arrays(self.engine)),
             **prefixed("tally", self.tally.arrays()),
@@ -185,8 +178,6 @@ class PpoTrainer:
     def restore(self, arrays: Arrays, done: int) -> None:
         restore_engine(self.engine, under("environment", arrays))
         restore_module(self.policy, under("policy", arrays))
-        if self.averaged is not None:
-            restore_module(self.averaged, under("averaged", arrays))
         restore_optimizer(self.optimizer, under("optimizer", arrays))
         self.tally.restore(under("tally", arrays))
         self.done = done

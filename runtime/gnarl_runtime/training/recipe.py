@@ -76,8 +76,6 @@ class Reinforcement(Section):
     minibatch: Annotated[int, Field(ge=1)] = 256  # samples
     lr: Annotated[float, Field(gt=0)] = 3e-4
     decay: bool = True  # the learning rate goes to 0 linearly
-    # Decay of the averaged weights per minibatch; 0: none are averaged. They do not play.
-    average: Annotated[float, Field(ge=0, lt=1)] = 0.0
     gamma: Annotated[float, Field(gt=0, le=1)] = 1.0
     lam: Annotated[float, Field(ge=0, le=1)] = 0.95
     clip: Annotated[float, Field(gt=0)] = 0.2

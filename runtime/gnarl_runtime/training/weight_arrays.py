@@ -1,4 +1,4 @@
-"""A network or an optimizer in, arrays of its state out, and back exactly; averages of weights."""
+"""A network or an optimizer in, named arrays that hold its state out; and back, exactly."""
 
 from __future__ import annotations
 
@@ -41,11 +41,3 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, arrays: Mapping[str, NDA
         state.setdefault(int(parameter), {})[quantity] = torch.from_numpy(np.array(values))
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
-
-
-def average_in(averaged: nn.Module, latest: nn.Module, decay: float, done: int) -> None:
-    """Weights averaged over the latest of `done` updates; over all of them at first."""
-    decay = min(decay, (1 + done) / (10 + done))
-    with torch.no_grad():
-        for mean, new in zip(averaged.parameters(), latest.parameters(), strict=True):
-            mean.lerp_(new, 1 - decay)
