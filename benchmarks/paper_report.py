@@ -56,6 +56,7 @@ def lines_of(table: Table, found: Found) -> Iterator[str]:
     if missing:
         yield from ("", f"Not run yet: {'; '.join(missing)}.")
     yield from budget_lines(table, found)
+    yield from ("", cost_line([outcome for own in found.values() for outcome in own]))
     made = sorted({short(o.training.commit) for outcomes in found.values() for o in outcomes})
     trained = f"Trained at {', '.join(made) or 'no'} commit(s)"
     yield from (
@@ -112,6 +113,17 @@ def budget_lines(table: Table, found: Found) -> Iterator[str]:
         yield from ("", f"Fewer test graphs than planned: {'; '.join(fewer)}.")
     if timed:
         yield from ("", f"Trained with `--minutes`: {'; '.join(timed)}.")
+
+
+def cost_line(outcomes: Sequence[Outcome]) -> str:
+    """What all of a table took; what a run began with counts for each that did."""
+    runs = {(o.training.commit, o.training.cpu_seconds) for o in outcomes}
+    trained = sum(seconds for _, seconds in runs if math.isfinite(seconds))
+    results = [result for o in outcomes for result in (o.result, *o.baselines.values())]
+    played = sum(result["seconds_per_graph"] * result["graphs"] for result in results)
+    return (
+        f"In all: {trained / 3600:.1f} CPU hours of training, {played / 3600:.1f} hours of playing."
+    )
 
 
 def minutes_of(command: list[str]) -> str:

@@ -17,7 +17,7 @@ from benchmarks.paper import main
 from benchmarks.paper_figures import curves_of
 from benchmarks.paper_overview import write_overview
 from benchmarks.paper_record import outcomes_of, read_record
-from benchmarks.paper_report import interval, minutes_of, missing_of, write_table
+from benchmarks.paper_report import cost_line, interval, minutes_of, missing_of, write_table
 from benchmarks.paper_rows import Row, Table, Trial, faithful
 from benchmarks.paper_runs import Budget, Places, Stopped, picks_learned, run_row
 from benchmarks.paper_summary import cell, summary_lines
@@ -319,6 +319,17 @@ def test_a_commit_has_a_plus_sign_for_changed_files_but_not_for_results(tmp_path
     assert commit(tmp_path) == clean
     (tmp_path / "code.py").write_text("2")
     assert commit(tmp_path) == clean + "+"
+
+
+def test_what_a_table_took_counts_every_run_once(places: Places) -> None:
+    first, second = outcomes_of(TABLE, places)["tiny"]
+    hours = [replace(o, training=replace(o.training, cpu_seconds=t)) for o, t in
+             ((first, 3600.0), (first, 3600.0), (second, 7200.0))]  # fmt: skip
+    played = {"seconds_per_graph": 720.0, "graphs": 2}
+    hours = [replace(outcome, result={**outcome.result, **played}) for outcome in hours]
+    beside = replace(hours[0], baselines={"random": {"seconds_per_graph": 1800.0, "graphs": 2}})
+    expected = "In all: 3.0 CPU hours of training, 2.2 hours of playing."
+    assert cost_line([beside, *hours[1:]]) == expected
 
 
 def test_a_budget_in_minutes_is_named() -> None:
