@@ -47,8 +47,8 @@ FAMILIES = Table(
     "scaled* is without that, all else the same. BFS fails on small worlds, which are deep: its "
     "state holds no depths, and two rounds of messages see two steps up the tree. DFS needs the "
     "same for its way back. *Eight rounds* see further, trained on the same graphs; DFS then "
-    "imitates `deepest` instead of `scarcest`. MST-Prim is given 20 n rounds here: one that it "
-    "fails takes all of them.",
+    "imitates `deepest` instead of `scarcest`. MST-Prim is given 20 n rounds: a graph that it "
+    "fails on takes all that there are.",
     (
         _elsewhere("bfs"),
         _elsewhere("bfs_deep"),
