@@ -340,7 +340,7 @@ _TSP_BY_BC = Row(
     "tsp_bc", "imitation", "tsp", "tsp_bc",
     "excess", _TSP, 3, paper=_TSP_BC, paper_seconds=_TSP_SECONDS,
 )  # fmt: skip
-_TSP_BY_PPO = Row("tsp_ppo", "PPO", "tsp", "tsp_ppo", "excess", _TSP, 1, paper=_TSP_PPO)
+_TSP_BY_PPO = Row("tsp_ppo", "PPO", "tsp", "tsp_ppo", "excess", _TSP, 3, paper=_TSP_PPO)
 _TSP_BY_WEAK_PPO = Row(
     "tsp_weak_ppo", "weak expert, then PPO", "tsp", "tsp_weak_ppo",
     "excess", _TSP, 3, paper=_TSP_WEAK_PPO,
