@@ -51,10 +51,16 @@ def _of_row(row: Row, entries: list[dict[str, Any]]) -> Iterator[Outcome]:
     made = [row.name, row.spec, row.recipe, list(row.options)]
     for entry in entries:
         same = [entry[key] for key in ("row", "spec", "recipe", "options")] == made
-        if same and entry["trial"] in trials and entry["seed"] < row.seeds:
-            outcome = _outcome(entry, trials[entry["trial"]])
+        trial = trials.get(entry["trial"])
+        if same and trial is not None and _played_so(entry, trial) and entry["seed"] < row.seeds:
+            outcome = _outcome(entry, trial)
             if outcome.training.is_of(row):
                 yield outcome
+
+
+def _played_so(entry: dict[str, Any], trial: Trial) -> bool:
+    """Whether the trial would be played in the same way today; of older entries nobody knows."""
+    return entry.get("trial_options", list(trial.options)) == list(trial.options)
 
 
 def _outcome(entry: dict[str, Any], trial: Trial) -> Outcome:
@@ -88,6 +94,7 @@ def entry_of(table: Table, row: Row, outcome: Outcome, value: float) -> dict[str
         "options": list(row.options),
         "nodes": outcome.trial.nodes,
         "trial": outcome.trial.name,
+        "trial_options": list(outcome.trial.options),
         "seed": outcome.seed,
         "figure": row.figure,
         "value": _plain(value),

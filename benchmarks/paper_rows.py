@@ -6,6 +6,7 @@ Table of training times.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,12 @@ class Trial:
     def name(self) -> str:
         plain = re.sub(r"[^\w.]+", "_", self.label).strip("_")
         return f"{plain or 'test'}-{self.nodes}"
+
+    @property
+    def file(self) -> str:
+        """The name of its results on disk: another one for other options."""
+        told = hashlib.sha256("\0".join(self.options).encode()).hexdigest()[:8]
+        return f"eval-{self.name}-{told}.json" if self.options else f"eval-{self.name}.json"
 
 
 @dataclass(frozen=True)
@@ -383,6 +390,10 @@ TSP = Table(
         Row(
             "tsp_nearest", "weak expert, nearest node", "tsp", "tsp_weak",
             "excess", _TSP, 1, ("--set", "bc.expert=nearest"), paper=_TSP_WEAK,
+        ),
+        Row(
+            "tsp_insertion_weak", "weak expert with insertion", "tsp_insertion", "tsp_weak",
+            "excess", _tours(against="weak"), 1, paper=_TSP_WEAK,
         ),
         _TSP_BY_WEAK_PPO,
         Row(

@@ -68,7 +68,7 @@ class Places:
         return self.runs / f"{row.name}-seed{seed}"
 
     def result(self, row: Row, seed: int, trial: Trial) -> Path:
-        return self.run(row, seed) / f"eval-{trial.name}.json"
+        return self.run(row, seed) / trial.file
 
     def kept(self, row: Row, seed: int) -> Path:
         return self.weights / f"{row.name}-seed{seed}"

@@ -218,6 +218,20 @@ def test_a_row_that_is_made_in_another_way_now_is_not_in_the_record(
     assert read_record(TABLE, places)["tiny"] == []
 
 
+@pytest.mark.parametrize("lost", [False, True], ids=["runs on disk", "runs lost"])
+def test_a_trial_that_is_played_in_another_way_now_is_played_again(
+    places: Places, lost: bool
+) -> None:
+    if lost:
+        rmtree(places.runs)
+    row = replace(TABLE.rows[0], trials=(replace(TRIAL, options=("--max-rounds", "1")),))
+    table = replace(TABLE, rows=(row,))
+    assert outcomes_of(table, places)["tiny"] == []
+    run_row(row, Budget(seeds=1, graphs=3), places, read_record(table, places)["tiny"])
+    (cut_off,) = outcomes_of(table, places)["tiny"]
+    assert cut_off.result["steps"] == 2  # one round of two picks
+
+
 def replaced(recipe: Recipe, **values: object) -> Recipe:
     return recipe.model_copy(update=values)
 
