@@ -60,7 +60,8 @@ def _of_row(row: Row, entries: list[dict[str, Any]]) -> Iterator[Outcome]:
 
 def _played_so(entry: dict[str, Any], trial: Trial) -> bool:
     """Whether the trial would be played in the same way today; of older entries nobody knows."""
-    return entry.get("trial_options", list(trial.options)) == list(trial.options)
+    told: list[str] = entry.get("trial_options", list(trial.options))
+    return told == list(trial.options)
 
 
 def _outcome(entry: dict[str, Any], trial: Trial) -> Outcome:

@@ -12,7 +12,7 @@ import pytest
 
 from gnarl_dsl.specs import find_spec
 from gnarl_runtime.checks.cli import main
-from gnarl_runtime.checks.progress import ProgressLine, progress_text
+from gnarl_runtime.checks.progress import Pace, ProgressLine, progress_text
 
 
 def spec_text(name: str) -> str:
@@ -204,7 +204,29 @@ def test_progress_is_shown_on_terminals_only(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_progress_estimates_what_is_left() -> None:
-    assert progress_text("bfs", "4 nodes", 25, 100, 10.0) == (
+    assert progress_text("bfs", "4 nodes", 25, 100, 30.0) == (
         "bfs: 4 nodes [#####---------------] 25 %, 30 s left"
     )
-    assert progress_text("bfs", "compiling", 0, 1, 10.0) == "bfs: compiling ..."
+    assert progress_text("bfs", "4 nodes", 0, 100, None) == (
+        "bfs: 4 nodes [--------------------] 0 %"
+    )
+    assert progress_text("bfs", "compiling", 0, 1, None) == "bfs: compiling ..."
+
+
+def test_steps_that_take_turns_are_judged_by_their_own_time() -> None:
+    pace = Pace()
+    assert pace.left("draw", 0, 100, now=0.0) is None
+    assert pace.left("draw", 50, 100, now=1.0) == pytest.approx(1.0)
+    assert pace.left("play", 40, 100, now=2.0) is None  # 40 were played by an earlier command
+    assert pace.left("play", 50, 100, now=12.0) == pytest.approx(50.0)
+    assert pace.left("draw", 50, 100, now=50.0) == pytest.approx(1.0)
+    assert pace.left("draw", 100, 100, now=51.0) == 0
+    assert pace.left("play", 50, 100, now=52.0) == pytest.approx(50.0)
+    assert pace.left("play", 75, 100, now=67.0) == pytest.approx(25 * 25 / 35)
+
+
+def test_the_first_steps_of_many_say_nothing_about_the_rest() -> None:
+    pace = Pace()
+    pace.left("play", 0, 1000, now=0.0)
+    assert pace.left("play", 9, 1000, now=10.0) is None
+    assert pace.left("play", 10, 1000, now=10.0) == pytest.approx(990)

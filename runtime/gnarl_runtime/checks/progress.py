@@ -16,9 +16,9 @@ class ProgressLine:
     def __init__(self, name: str, stream: TextIO | None) -> None:
         self.name, self.stream = name, stream
         self.on = stream is not None and stream.isatty()
-        self.began = self.step_began = time.monotonic()
+        self.began = time.monotonic()
         self.shown = 0.0
-        self.step = ""
+        self.pace = Pace()
         self.width = 0
 
     def __enter__(self) -> ProgressLine:
@@ -34,12 +34,13 @@ class ProgressLine:
 
     def __call__(self, step: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if step != self.step:
-            self.step, self.step_began, self.shown = step, now, 0.0
+        if step != self.pace.step:
+            self.shown = 0.0
+        left = self.pace.left(step, done, total, now)
         if now - self.began < PATIENCE or now - self.shown < _PAUSE:
             return
         self.shown = now
-        self._show(progress_text(self.name, step, done, total, now - self.step_began))
+        self._show(progress_text(self.name, step, done, total, left))
 
     def _show(self, text: str) -> None:
         if not self.on or self.stream is None:
@@ -50,13 +51,29 @@ class ProgressLine:
         self.width = len(text)
 
 
-def progress_text(name: str, step: str, done: int, total: int, seconds: float) -> str:
+class Pace:
+    """How long a step will still take, by what it has taken so far; steps may take turns."""
+
+    def __init__(self) -> None:
+        self.step, self.done, self.told = "", 0, 0.0
+        self.taken: dict[str, tuple[float, int]] = {}  # seconds, and what was done in them
+
+    def left(self, step: str, done: int, total: int, now: float) -> float | None:
+        """Seconds, once a hundredth of the step and half a second say something about the rest."""
+        seconds, work = self.taken.get(step, (0.0, 0))
+        if step == self.step:
+            seconds, work = seconds + now - self.told, work + done - self.done
+        self.taken[step] = seconds, work
+        self.step, self.done, self.told = step, done, now
+        known = 100 * work >= total and work > 0 and seconds > 0.5
+        return seconds / work * (total - done) if known else None
+
+
+def progress_text(name: str, step: str, done: int, total: int, left: float | None) -> str:
     """`bfs: 4 nodes [#####-----] 50 %, 12 s left`."""
     if total <= 1:
         return f"{name}: {step} ..."
     filled = 20 * done // total
     bar = "#" * filled + "-" * (20 - filled)
-    # Less than one per cent says next to nothing about the rest.
-    told = 100 * done >= total and seconds > 0.5
-    left = f", {seconds / done * (total - done):.0f} s left" if told else ""
-    return f"{name}: {step} [{bar}] {100 * done // total} %{left}"
+    remaining = "" if left is None else f", {left:.0f} s left"
+    return f"{name}: {step} [{bar}] {100 * done // total} %{remaining}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shutil
 import sys
@@ -24,12 +25,15 @@ from gnarl_runtime.checks.check_command import write
 from gnarl_runtime.evaluation.arguments import parse_names, parse_sizes
 from gnarl_runtime.evaluation.baselines import UnknownBaseline
 from gnarl_runtime.evaluation.evaluate import Evaluation, Plan, evaluate
+from gnarl_runtime.evaluation.kept import Kept
 from gnarl_runtime.evaluation.plot import write_plot
 from gnarl_runtime.evaluation.progress import Watcher
 from gnarl_runtime.evaluation.report import document, machine, table_text
 from gnarl_runtime.evaluation.targets import Target, load_target
 from gnarl_runtime.imports import InstanceError, read_graphs
 from gnarl_runtime.policy import prepare_torch
+from gnarl_runtime.provenance import provenance
+from gnarl_runtime.spec_texts import params_of
 
 _NARROW = 100  # columns without a terminal
 
@@ -41,15 +45,13 @@ def eval_command(args: argparse.Namespace) -> int:
     target = load_target(args.checkpoint, args.spec, parse_params(args.param))
     with failures_explained(target.problem):
         plan = plan_of(args, target)
-        with Watcher(target.problem.name) as progress:
-            evaluation = evaluate(target.policy, target.problem, plan, progress)
+        with kept_beside(args, target, plan) as kept:
+            with Watcher(target.problem.name) as progress:
+                evaluation = evaluate(target.policy, target.problem, plan, progress, kept)
+            if args.json:
+                seconds = round(time.monotonic() - began, 3)
+                write_json(Path(args.json), target, evaluation, seconds, args.data)
     show(target, evaluation)
-    if args.json:
-        found = {**target.provenance(), **machine()}
-        found["wall_seconds"] = round(time.monotonic() - began, 3)
-        found["data"] = args.data
-        text = json.dumps(document(evaluation, found), indent=2, allow_nan=False) + "\n"
-        write_whole(Path(args.json), text.encode())
     if args.plot:
         write_plot(Path(args.plot), evaluation, heading(target, evaluation))
     return OK
@@ -74,6 +76,26 @@ def plan_of(args: argparse.Namespace, target: Target) -> Plan:
         reference=args.reference,
         metrics=not args.no_reference,
     )
+
+
+def kept_beside(args: argparse.Namespace, target: Target, plan: Plan) -> Kept:
+    """Where a long evaluation keeps what it has played, until its results are written."""
+    if not args.json or plan.data is not None:
+        return Kept()
+    versions = {name: told for name, told in provenance().items() if name != "date"}
+    decides = [target.problem.hash, repr(params_of(target.problem)), repr(plan), repr(versions)]
+    digest = hashlib.sha256(target.checkpoint.read_bytes())
+    digest.update("\0".join(decides).encode())
+    return Kept(Path(f"{args.json}.part"), digest.hexdigest())
+
+
+def write_json(
+    file: Path, target: Target, evaluation: Evaluation, seconds: float, data: str | None
+) -> None:
+    """All figures, with what they were made from."""
+    found = {**target.provenance(), **machine(), "wall_seconds": seconds, "data": data}
+    text = json.dumps(document(evaluation, found), indent=2, allow_nan=False) + "\n"
+    write_whole(file, text.encode())
 
 
 def require_split(problem: Problem, split: str, instances: str | None) -> None:

@@ -13,9 +13,10 @@ from gnarl_compiler.instances import choose_split
 from gnarl_dsl.model import Problem
 from gnarl_runtime.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.baselines import REFERENCE, find_baselines
+from gnarl_runtime.evaluation.kept import Kept, Played
 from gnarl_runtime.evaluation.outcomes import Keep, Outcomes, join_outcomes
 from gnarl_runtime.evaluation.players import ExpertPlayer, Player, PolicyPlayer
-from gnarl_runtime.evaluation.rollout import play_with
+from gnarl_runtime.evaluation.rollout import messages_in, play_with
 from gnarl_runtime.evaluation.summary import Row, rows_by_size
 from gnarl_runtime.layout import layout_of
 from gnarl_runtime.policy import Policy
@@ -26,6 +27,7 @@ FRESH = 2**32
 _POLICY = ""  # no baseline has this name
 _PART_GRAPHS = 10_000
 _PART_BYTES = 1 << 28  # of graphs that are in memory at once
+_PART_MESSAGES = 1 << 21  # side by side; more are no faster, and more would be lost in the middle
 
 Progress = Callable[[str, int, int], None]  # (what is being done, done, total)
 
@@ -61,14 +63,17 @@ class Evaluation:
 
 
 def evaluate(
-    policy: Policy, problem: Problem, plan: Plan | None = None, progress: Progress | None = None
+    policy: Policy,
+    problem: Problem,
+    plan: Plan | None = None,
+    progress: Progress | None = None,
+    kept: Kept | None = None,
 ) -> Evaluation:
-    """Play the policy and every baseline on the same instances."""
+    """Play the policy and every baseline on the same instances, but for the parts in `kept`."""
     plan = plan or Plan()
-    run = _Run(policy, problem, plan, progress or _silent)
+    run = _Run(policy, problem, plan, progress or _silent, kept or Kept())
     rows: dict[str, list[Row]] = {_POLICY: [], **{b.name: [] for b in run.baselines}}
-    for label, pools in run.pools():
-        played = [run.play(label, first, pool) for first, pool in pools]
+    for played in run.played():
         given = [part.reference for part in played if part.reference is not None]
         reference = np.concatenate(given) if given else None
         for name, own in rows.items():
@@ -98,30 +103,36 @@ def choose_reference(problem: Problem, plan: Plan) -> str | None:
 
 
 def part_size(compiled: Compiled, nodes: int | None) -> int:
-    """How many graphs of a size may be in memory at once."""
+    """How many graphs of a size are in memory at once, and played before anything is kept."""
     if nodes is None:
         return _PART_GRAPHS
-    one = layout_of(compiled.problem, 1, nodes, oracles=compiled.oracles).bytes
-    return max(1, min(_PART_GRAPHS, _PART_BYTES // one))
-
-
-@dataclass(frozen=True, eq=False)
-class _Played:
-    """What came of one pool, by player, and the objectives to compare with."""
-
-    outcomes: dict[str, Outcomes]
-    reference: NDArray[np.float64] | None  # (instances,)
+    one = layout_of(compiled.problem, 1, nodes, oracles=compiled.oracles)
+    most = min(_PART_BYTES // one.bytes, _PART_MESSAGES // messages_in(one))
+    return max(1, min(_PART_GRAPHS, most))
 
 
 def _silent(what: str, done: int, total: int) -> None:
     """For those who do not want to know."""
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Graphs that are drawn and played together."""
+
+    label: str  # all of a size have it
+    first: int  # number of the first graph, by which players draw
+    graphs: int
+    count: int  # graphs of all parts
+
+
 class _Run:
     """One evaluation: what is compiled for it and how its parts are played."""
 
-    def __init__(self, policy: Policy, problem: Problem, plan: Plan, progress: Progress) -> None:
+    def __init__(
+        self, policy: Policy, problem: Problem, plan: Plan, progress: Progress, kept: Kept
+    ) -> None:
         self.policy, self.problem, self.plan, self.progress = policy, problem, plan, progress
+        self.kept = kept
         self.baselines = find_baselines(problem, plan.against)
         self.reference = choose_reference(problem, plan)
         experts = [baseline.expert for baseline in self.baselines if baseline.expert]
@@ -132,84 +143,92 @@ class _Run:
             metrics=True,
         )
 
-    def pools(self) -> Iterator[tuple[str, Iterator[tuple[int, Pool]]]]:
-        """The instances by size, where sizes are known beforehand, in parts of bounded memory."""
+    def played(self) -> Iterator[list[Played]]:
+        """What comes of the instances by size, where sizes are known beforehand."""
         plan, problem = self.plan, self.compiled.problem
         if plan.data is not None:
-            tell = self._teller("solving oracles")
+            part = _Part("data", 0, len(plan.data), len(plan.data))
+            tell = self._teller("solving oracles", part)
             whole = pool_of(problem, plan.data, self.compiled.oracles, progress=tell)
-            yield "data", iter([(0, whole)])
+            yield [self.play(part, whole)]
             return
         listed = plan.sizes or split_sizes(problem, plan.split, plan.instances)
         sizes: list[int | None] = [*listed] or [None]
         for size in sizes:
-            label = "graphs" if size is None else f"{size} nodes"
-            yield label, self.draw(size, label)
+            yield [self.play_drawn(size, part) for part in self.parts(size)]
 
-    def draw(self, size: int | None, label: str) -> Iterator[tuple[int, Pool]]:
-        """The graphs of one size, the same in however many parts; each with its first number."""
-        plan, problem = self.plan, self.compiled.problem
-        count = plan.graphs or choose_split(problem, plan.split, plan.instances).count
+    def parts(self, size: int | None) -> Iterator[_Part]:
+        """The graphs of one size; figures are the same in however many parts."""
+        plan = self.plan
+        count = plan.graphs or choose_split(self.problem, plan.split, plan.instances).count
         most = part_size(self.compiled, size)
+        label = "graphs" if size is None else f"{size} nodes"
         for first in range(0, count, most):
-            tell = self._teller(f"{label}, drawing from graph {first}")
-            yield first, self._draw(first, min(most, count - first), size, tell)
+            yield _Part(label, first, min(most, count - first), count)
 
-    def _draw(
-        self, first: int, count: int, size: int | None, tell: Callable[[float, int], None]
-    ) -> Pool:
+    def play_drawn(self, size: int | None, part: _Part) -> Played:
+        """A part is drawn and played, unless it was before."""
+        played = self.kept.find(part.label, part.first)
+        if played is None:
+            played = self.play(part, self._draw(size, part))
+            self.kept.add(part.label, part.first, played)
+        return played
+
+    def _draw(self, size: int | None, part: _Part) -> Pool:
         plan = self.plan
         return draw_pool(
             self.compiled.problem,
-            count=count,
-            first=first,
+            count=part.graphs,
+            first=part.first,
             nodes=size,
             seed=FRESH + plan.seed,
             split=plan.split,
             instances=plan.instances,
             oracles=self.compiled.oracles,
             artifact=self.compiled.artifact,
-            progress=tell,
+            progress=self._teller(f"{part.label}, drawing", part),
         )
 
-    def play(self, label: str, first: int, pool: Pool) -> _Played:
-        """Everybody plays the same instances, numbered from `first`."""
+    def play(self, part: _Part, pool: Pool) -> Played:
+        """Everybody plays the same instances."""
         seed = self.plan.seed
         players: dict[str, Player] = {
             _POLICY: PolicyPlayer(self.policy, self.plan.temperature, seed),
             **{baseline.name: baseline.player(seed) for baseline in self.baselines},
         }
-        outcomes = {
-            name: self._play(player, name, label, first, pool) for name, player in players.items()
-        }
-        return _Played(outcomes, self._reference_objectives(label, first, pool))
+        outcomes = {name: self._play(player, name, part, pool) for name, player in players.items()}
+        return Played(outcomes, self._reference_objectives(part, pool))
 
-    def _reference_objectives(
-        self, label: str, first: int, pool: Pool
-    ) -> NDArray[np.float64] | None:
+    def _reference_objectives(self, part: _Part, pool: Pool) -> NDArray[np.float64] | None:
         """What the reference expert reaches on each instance; NaN where it fails."""  # (P,)
         if self.reference is None:
             return None
         player = ExpertPlayer(self.reference, self.plan.seed)
-        outcomes = self._play(player, self.reference, label, first, pool)
+        outcomes = self._play(player, self.reference, part, pool)
         return np.where(outcomes.success, outcomes.objective, np.nan)
 
-    def _play(self, player: Player, name: str, label: str, first: int, pool: Pool) -> Outcomes:
+    def _play(self, player: Player, name: str, part: _Part, pool: Pool) -> Outcomes:
         plan, own = self.plan, name == _POLICY
         return play_with(
             player,
             self.compiled,
             pool,
             samples=plan.samples if own else 1,
-            first=first,
+            first=part.first,
             slots=plan.slots,
             max_rounds=plan.max_rounds,
             keep=Keep(solutions=own and plan.samples > 1),
-            progress=self._teller(f"{label}, {name or 'policy'}"),
+            progress=self._teller(f"{part.label}, {name or 'policy'}", part),
         )
 
-    def _teller(self, what: str) -> Callable[[float, int], None]:
-        return lambda done, total: self.progress(what, int(1000 * done), 1000 * total)
+    def _teller(self, what: str, part: _Part) -> Callable[[float, int], None]:
+        """How far all parts of a size are, from how far this one is."""
+
+        def tell(done: float, total: int) -> None:
+            graphs = part.first + part.graphs * done / max(total, 1)
+            self.progress(what, int(1000 * graphs), 1000 * part.count)
+
+        return tell
 
 
 def without_metrics(problem: Problem) -> Problem:

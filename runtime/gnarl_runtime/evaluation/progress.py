@@ -6,7 +6,7 @@ import sys
 import time
 from types import TracebackType
 
-from gnarl_runtime.checks.progress import ProgressLine, progress_text
+from gnarl_runtime.checks.progress import Pace, ProgressLine, progress_text
 
 LINE_EVERY = 10.0  # seconds between lines where there is no terminal
 
@@ -17,7 +17,7 @@ class Watcher:
     def __init__(self, name: str) -> None:
         self.name = name
         self.line = ProgressLine(name, sys.stderr)
-        self.step, self.began, self.told = "", 0.0, time.monotonic()
+        self.pace, self.told = Pace(), time.monotonic()
 
     def __enter__(self) -> Watcher:
         self.line.__enter__()
@@ -36,9 +36,8 @@ class Watcher:
             self.line(step, done, total)
             return
         now = time.monotonic()
-        if step != self.step:
-            self.step, self.began = step, now
+        left = self.pace.left(step, done, total, now)
         if now - self.told >= LINE_EVERY and sys.stderr is not None:
             self.told = now
-            text = progress_text(self.name, step, done, total, now - self.began)
+            text = progress_text(self.name, step, done, total, left)
             print(text, file=sys.stderr, flush=True)

@@ -19,11 +19,11 @@ from gnarl_runtime.batch import RUNNING, TERMINATED, TRUNCATED
 from gnarl_runtime.engine import Compiled, Engine, spare_edges
 from gnarl_runtime.evaluation.outcomes import Keep, Outcomes, Values, blank_outcomes
 from gnarl_runtime.evaluation.players import STOP, Index, Player, PolicyPlayer, Turn
-from gnarl_runtime.layout import layout_of
+from gnarl_runtime.layout import BatchLayout, layout_of
 from gnarl_runtime.policy import Policy
 from gnarl_runtime.pools import Pool
 
-__all__ = ["Keep", "Outcomes", "choose_slots", "play", "play_with"]
+__all__ = ["Keep", "Outcomes", "choose_slots", "messages_in", "play", "play_with"]
 
 Progress = Callable[[float, int], None]  # (episodes done, of all); running ones count in part
 
@@ -95,9 +95,13 @@ def choose_slots(compiled: Compiled, pool: Pool) -> int:
     """How many episodes fit into a bounded memory side by side."""
     room = pool.batch.layout
     one = layout_of(compiled.problem, 1, room.nodes, spare_edges(room), compiled.oracles)
-    pairs = one.signature.all_pairs or compiled.problem.graph.complete
-    messages = room.nodes**2 if pairs else room.nodes + 2 * one.edges
-    return max(1, min(_SLOTS, _MEMORY // (one.bytes + _PER_MESSAGE * messages)))
+    return max(1, min(_SLOTS, _MEMORY // (one.bytes + _PER_MESSAGE * messages_in(one))))
+
+
+def messages_in(one: BatchLayout) -> int:
+    """How many messages pass in one round, at most, if the layout is of one graph."""
+    pairs = one.signature.all_pairs or one.problem.graph.complete
+    return one.nodes**2 if pairs else one.nodes + 2 * one.edges
 
 
 def _silent(done: float, total: int) -> None:
