@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,8 @@ from gnarl_dsl.specs import gallery_specs, paper_specs
 
 if TYPE_CHECKING:
     from lsp_client import Client
+
+    from benchmarks.paper_runs import Places
 
 # Two workers with two threads each wait for one another on two cores; read when torch is loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -68,3 +71,22 @@ def uri(client: Client, tmp_path: Path) -> str:
     uri = client.open(tmp_path / "demo.gnarl", SPEC)
     assert client.diagnostics(uri) == []
     return uri
+
+
+@pytest.fixture(scope="session")
+def finished_paper_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both seeds of a small row of a paper's table, with that table; not to be changed."""
+    from paper_cases import finish_runs
+
+    folder = tmp_path_factory.mktemp("finished")
+    finish_runs(folder)
+    return folder
+
+
+@pytest.fixture
+def places(finished_paper_runs: Path, tmp_path: Path) -> Places:
+    """A copy of them."""
+    from paper_cases import places_in
+
+    copytree(finished_paper_runs, tmp_path / "copy")
+    return places_in(tmp_path / "copy")
