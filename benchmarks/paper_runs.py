@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -105,6 +106,11 @@ class Outcome:
     megabytes: float | None  # at most while evaluating
     baselines: dict[str, dict[str, Any]]  # other players on the same graphs
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether everybody has played who is to play on the graphs of this seed."""
+        return set(players_beside(self.trial, self.seed)) <= set(self.baselines)
+
 
 def run_row(row: Row, budget: Budget, places: Places, recorded: Sequence[Outcome] = ()) -> None:
     """Train and evaluate every seed of a row, but for what the table has already."""
@@ -133,8 +139,12 @@ def run_seed(
     made = read_training(folder)
     of_run = [outcome for outcome in recorded if outcome.training.same_run(made)]
     for trial in lacking(wanted, of_run, budget):
-        shown = trial if seed == 0 else replace(trial, against="")
-        evaluate(folder, places.result(row, seed, trial), TEST_SEED + seed, shown, budget)
+        evaluate(folder, places.result(row, seed, trial), seed, trial, budget)
+
+
+def players_beside(trial: Trial, seed: int) -> list[str]:
+    """Others play on the graphs of the first seed only: they are no better or worse elsewhere."""
+    return trial.against.split(",") if trial.against and seed == 0 else []
 
 
 def copy_kept(source: Path, target: Path) -> None:
@@ -144,8 +154,10 @@ def copy_kept(source: Path, target: Path) -> None:
 
 
 def lacking(wanted: Sequence[Trial], found: Sequence[Outcome], budget: Budget) -> list[Trial]:
-    """The trials without an outcome on as many graphs as are allowed."""
-    there = {o.trial for o in found if o.result["graphs"] >= budget.graphs_of(o.trial)}
+    """The trials without an outcome on as many graphs as are allowed, by all who are to play."""
+    there = {
+        o.trial for o in found if o.is_whole and o.result["graphs"] >= budget.graphs_of(o.trial)
+    }
     return [trial for trial in wanted if trial not in there]
 
 
@@ -239,18 +251,19 @@ def read_json(file: Path, read: Callable[[Any], Content]) -> Content:
 
 def evaluate(folder: Path, file: Path, seed: int, trial: Trial, budget: Budget) -> None:
     """Fresh graphs, the same for every row and a different set for every seed."""
-    graphs = budget.graphs_of(trial)
-    if file.is_file() and read_json(file, graphs_played) >= graphs:
+    graphs, beside = budget.graphs_of(trial), players_beside(trial, seed)
+    if file.is_file() and read_json(file, partial(has_played, graphs, beside)):
         return
     command = ["gnarl-eval", str(folder), "--sizes", str(trial.nodes), "--graphs", str(graphs)]
-    command += ["--seed", str(seed), "--json", str(file), *trial.options]
-    command += ["--against", trial.against] if trial.against else []
+    command += ["--seed", str(TEST_SEED + seed), "--json", str(file), *trial.options]
+    command += ["--against", ",".join(beside)] if beside else []
     call(command, budget)
 
 
-def graphs_played(document: dict[str, Any]) -> int:
+def has_played(graphs: int, beside: Sequence[str], document: dict[str, Any]) -> bool:
+    """Whether an evaluation is of so many graphs at least, with these other players."""
     played: int = document["results"][0]["graphs"]
-    return played
+    return played >= graphs and set(beside) <= set(document["baselines"])
 
 
 def call(command: list[str], budget: Budget) -> None:

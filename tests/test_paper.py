@@ -194,6 +194,20 @@ def test_a_trial_that_is_played_in_another_way_now_is_played_again(
     assert cut_off.result["steps"] == 2  # one round of two picks
 
 
+@pytest.mark.parametrize("lost", [False, True], ids=["runs on disk", "runs lost"])
+def test_players_who_have_not_played_yet_are_asked_to(places: Places, lost: bool) -> None:
+    if lost:
+        rmtree(places.runs)
+    row = replace(TABLE.rows[0], trials=(replace(TRIAL, against="random,expert"),))
+    table = replace(TABLE, rows=(row,))
+    before = read_record(table, places)["tiny"]
+    run_row(row, Budget(graphs=3), places, before)
+    first, second = outcomes_of(table, places)["tiny"]
+    assert list(first.baselines) == ["random", "expert"]
+    assert first.training.same_run(before[0].training)
+    assert second.baselines == {}  # on the graphs of the first seed only
+
+
 def replaced(recipe: Recipe, **values: object) -> Recipe:
     return recipe.model_copy(update=values)
 
