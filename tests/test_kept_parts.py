@@ -14,7 +14,7 @@ from checkpoints import untrained_run
 from gnarl_runtime.evaluation import eval_command, evaluate, kept
 from gnarl_runtime.evaluation.cli import main
 from gnarl_runtime.evaluation.kept import Kept
-from gnarl_runtime.training.checkpoint import read_arrays
+from gnarl_runtime.training.checkpoint import BEST, read_arrays
 
 Capture = pytest.CaptureFixture[str]
 FLAGS = (
@@ -141,22 +141,27 @@ def test_another_evaluation_does_not_use_it(
     assert figures(tmp_path / "a.json") == figures(tmp_path / "b.json")
 
 
-@pytest.mark.parametrize("content", [b"", b"no file of ours", None])
-def test_a_damaged_file_is_of_no_use_and_no_harm(
-    content: bytes | None,
+@pytest.mark.parametrize("content", [b"", b"somebody's own", "weights", "cut off"])
+def test_a_file_that_is_not_ours_or_damaged_is_left_alone(
+    content: bytes | str,
     mvc: Path,
     whole: dict[str, Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
 ) -> None:
     file, part = tmp_path / "a.json", tmp_path / "a.json.part"
     patient = stopped_in(monkeypatch, "5 nodes, drawing", 5)
     assert evaluated(mvc, file) == 130
+    contents = {"weights": (mvc / BEST).read_bytes(), "cut off": part.read_bytes()[:-40]}
+    there = content if isinstance(content, bytes) else contents[content]
+    part.write_bytes(there)
+    assert evaluated(mvc, file) == 130
     patient()
-    part.write_bytes(part.read_bytes()[:-40] if content is None else content)
     assert evaluated(mvc, file) == 0
     assert figures(file) == whole
-    assert not part.exists()
+    assert part.read_bytes() == there
+    assert f"{part} was not written by gnarl-eval, or is damaged" in capsys.readouterr().err
 
 
 def test_a_process_that_is_killed_loses_seconds(

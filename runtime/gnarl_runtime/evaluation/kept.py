@@ -44,7 +44,13 @@ class Kept:
         self.written = time.monotonic()
 
     def __enter__(self) -> Kept:
-        self.parts = _read(self.file, self.of) if self.file is not None else {}
+        if self.file is not None and self.file.exists():
+            try:
+                self.parts = _read(self.file, self.of)
+            except _NotOurs:
+                told = f"note: {self.file} was not written by gnarl-eval, or is damaged"
+                print(f"{told}; nothing is kept there if this stops", file=sys.stderr)
+                self.file = None
         if self.parts:
             print(f"going on after {self.graphs} graphs, from {self.file}", file=sys.stderr)
         return self
@@ -88,8 +94,12 @@ class Kept:
         write_arrays(file, arrays, json.dumps({"of": self.of, "parts": list(self.parts)}))
 
 
+class _NotOurs(ValueError):
+    """A file that is not to be touched."""
+
+
 def _read(file: Path, of: str) -> dict[Part, Played]:
-    """The parts in a file; none if it is not there, damaged, or of another evaluation."""
+    """The parts in a file; none if they are of another evaluation."""
     try:
         arrays, text = read_arrays(file)
         document = json.loads(text)
@@ -99,8 +109,8 @@ def _read(file: Path, of: str) -> dict[Part, Played]:
             (label, first): _played(_below(str(number), arrays))
             for number, (label, first) in enumerate(document["parts"])
         }
-    except (CheckpointError, ValueError, KeyError, TypeError):
-        return {}
+    except (CheckpointError, ValueError, KeyError, TypeError) as error:
+        raise _NotOurs from error
 
 
 def _arrays_of(played: Played) -> dict[str, Values]:
