@@ -384,11 +384,6 @@ TSP = Table(
             "excess", (*_TSP[:-1], *_TSP_DRAWN), 1, paper=_TSP_INSERTION,
         ),
         Row(
-            "tsp_insertion_short", "PPO with insertion, a third as long",
-            "tsp_insertion", "tsp_insertion_ppo", "excess", _TSP[:-1], 3,
-            ("--set", "ppo.updates=135"), paper=_TSP_INSERTION,
-        ),
-        Row(
             "tsp_insertion_bc", "imitation with insertion", "tsp_insertion", "tsp_insertion",
             "excess", _tours(against="random,farthest"), 3, paper=_TSP_INSERTION,
         ),
