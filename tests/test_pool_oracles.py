@@ -182,3 +182,18 @@ def test_a_pool_can_be_written_and_read(tmp_path: Path, cache: Path) -> None:
     same: Pool = pool_of(problem, file.instances, ["dist"])
     for name in ("A", "s", "dist"):
         assert np.array_equal(same.batch.features[name], pool.batch.features[name])
+
+
+@pytest.mark.parametrize("first", [0, 300])
+def test_progress_is_of_the_pool_whatever_its_first_instance(
+    first: int, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gnarl_runtime.pools._PAUSE", 0.0)
+    told: list[tuple[float, int]] = []
+    draw_pool(
+        shipped("mvc"), count=300, first=first, nodes=8, seed=0, split="test", oracles=("best",),
+        progress=lambda done, total: told.append((done, total)),
+    )  # fmt: skip
+    assert {total for _, total in told} == {300}
+    assert max(done for done, _ in told) == 300
+    assert min(done for done, _ in told) < 300

@@ -131,7 +131,7 @@ def draw_pool(
     drawer = Drawer(problem, index(seed), oracles, artifact)
     parts: list[Batch] = []
     for start, end in _chunks(count, most):
-        part = drawer.draw(wishes[start:end], most, report.done)
+        part = drawer.draw(wishes[start:end], most, lambda number: report.done(number - first))
         parts.append(_joined(problem, [part], oracles, most))
         report.done(end)
     return Pool(_joined(problem, parts, oracles, most), source)
