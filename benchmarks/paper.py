@@ -32,10 +32,11 @@ from benchmarks.paper_report import write_table
 from benchmarks.paper_rows import Row, Table
 from benchmarks.paper_runs import Budget, Places, Stopped, run_row
 from benchmarks.paper_tables import TABLES
+from gnarl_dsl.command_line import INTERRUPTED
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, then write the tables; 1 if a command failed."""
+    """Run what is missing, then write the tables; 1 if a command failed, 130 if interrupted."""
     options = parse_options(arguments)
     tables = list(TABLES.values()) if options.table == "all" else [TABLES[options.table]]
     budget = Budget(
@@ -58,6 +59,9 @@ def main(arguments: list[str] | None = None) -> int:
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on where it was", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 

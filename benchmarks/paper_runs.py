@@ -272,9 +272,14 @@ def call(command: list[str], budget: Budget) -> None:
     program = Path(sys.executable).with_name(command[0])
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
     pinned = ["taskset", "-c", str(budget.core)] if budget.core is not None else []
-    found = subprocess.run([*pinned, str(program), *command[1:]], env=environment)
-    if found.returncode:
-        raise Stopped(f"exit code {found.returncode}: {' '.join(command)}")
+    with subprocess.Popen([*pinned, str(program), *command[1:]], env=environment) as child:
+        try:
+            code = child.wait()
+        except KeyboardInterrupt:
+            child.wait()  # interrupted as well, it saves what it has
+            raise
+    if code:
+        raise Stopped(f"exit code {code}: {' '.join(command)}")
 
 
 # What is there

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -12,7 +16,7 @@ import pytest
 from paper_cases import QUICK, TABLE, TRIAL, places_in
 
 from benchmarks import paper_runs
-from benchmarks.machine import commit, from_here
+from benchmarks.machine import ROOT, commit, from_here
 from benchmarks.paper import main
 from benchmarks.paper_record import outcomes_of, read_record
 from benchmarks.paper_report import write_table
@@ -278,3 +282,39 @@ def test_a_seed_that_no_row_has_is_told(
     assert main(["clrs", "--only", "dfs", f"--seed={seed}", *folders]) == 1
     assert f"no row has seed {seed}; expected 0 to 4" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+CHILD = """
+import pathlib, sys, time
+try:
+    pathlib.Path("ready").touch()
+    time.sleep(60)
+except KeyboardInterrupt:
+    time.sleep(1)  # as long as an update of training may take
+    pathlib.Path("saved").touch()
+"""
+PARENT = """
+import sys
+from benchmarks import paper
+paper.run_table = lambda *args: paper_runs.call(["python", "-c", sys.argv[1]], paper.Budget())
+from benchmarks import paper_runs
+sys.exit(paper.main(["clrs", "--runs=r", "--weights=w", "--output=o"]))
+"""
+
+
+def test_an_interrupted_command_may_save_what_it_has(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", PARENT, CHILD],
+        cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    while not (tmp_path / "ready").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert told.endswith("interrupted; the same command goes on where it was\n")
+    assert "Traceback" not in told
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ready", "saved"]

@@ -124,13 +124,9 @@ def _arrays_of(played: Played) -> dict[str, Values]:
 
 
 def _columns(outcomes: Outcomes) -> dict[str, Values]:
-    plain = {name: values for name, values in vars(outcomes).items() if _is_array(values)}
+    plain = {name: v for name, v in vars(outcomes).items() if isinstance(v, np.ndarray)}
     metrics = {f"{_METRIC}{name}": values for name, values in outcomes.metrics.items()}
     return {**plain, **metrics, "seconds": np.array([outcomes.seconds])}
-
-
-def _is_array(values: object) -> bool:
-    return isinstance(values, np.ndarray)
 
 
 def _played(arrays: Mapping[str, Values]) -> Played:
