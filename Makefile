@@ -15,7 +15,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 demo: setup
-	$(BIN)/python -m gnarl_runtime.demo
+	$(BIN)/python -m gnarl_runtime.commands.demo
 
 lint: setup
 	$(BIN)/ruff check .
@@ -39,14 +39,14 @@ paper: setup
 	$(BIN)/python benchmarks/cover_reference.py
 	$(BIN)/python benchmarks/readme_results.py
 
-# After a change of gnarl_dsl/grammar.lark: the parse tables that commands start with.
+# After a change of gnarl_dsl/syntax/grammar.lark: the parse tables that commands start with.
 tables: setup
-	$(BIN)/python -m gnarl_dsl.tables
+	$(BIN)/python -m gnarl_dsl.syntax.tables
 
 # The documentation as a site in site/; a broken link is an error.
 docs: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
-	$(BIN)/python -m gnarl_runtime.reference docs
+	$(BIN)/python -m gnarl_runtime.commands.reference docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.sampling import Sampler
-from gnarl_compiler.instance import Instance
-from gnarl_compiler.interpret import Interpreter
-from gnarl_compiler.state import State
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.interpret.episode import Interpreter
+from gnarl_compiler.interpret.state import State
 
 Expert = Callable[[dict[str, Any]], NDArray[np.float64]]
 CHECK_EVERY = 32  # single steps between looks at the time

@@ -25,8 +25,8 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
 import gnarl_dsl as gnarl
 from benchmarks.machine import load_average, provenance, publish, results_parser, short
 from gnarl_compiler.algorithms.covers import min_vertex_cover, vertex_cover_primal_dual
-from gnarl_compiler.instance import Instance
-from gnarl_runtime.pools import draw_pool
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_runtime.instances.pools import draw_pool
 
 PUBLISHED = {
     16: "0.9968", 32: "0.9938", 64: "0.9976", 128: "0.9991", 256: "0.9994", 512: "0.9996",

@@ -76,10 +76,10 @@ def greedy_episode(spec: str, nodes: int, rounds: int) -> dict[str, Any]:
     import torch
 
     import gnarl_dsl as gnarl
-    from gnarl_runtime.engine import compile_for
-    from gnarl_runtime.evaluation.rollout import play
-    from gnarl_runtime.policy import Policy, PolicyConfig, prepare_torch
-    from gnarl_runtime.pools import draw_pool
+    from gnarl_runtime.envs.engine import compile_for
+    from gnarl_runtime.instances.pools import draw_pool
+    from gnarl_runtime.network.policy import Policy, PolicyConfig, prepare_torch
+    from gnarl_runtime.search.rollout import play
 
     prepare_torch(1)
     torch.manual_seed(0)

@@ -39,11 +39,11 @@ def main(arguments: list[str] | None = None) -> int:
 def shares_within(expert: str, options: argparse.Namespace) -> list[float]:
     """The share of graphs on which an expert never steps back further than each of STEPS."""
     import gnarl_dsl as gnarl
-    from gnarl_runtime.engine import compile_for
-    from gnarl_runtime.evaluation.outcomes import Keep
-    from gnarl_runtime.evaluation.players import ExpertPlayer
-    from gnarl_runtime.evaluation.rollout import play_with
-    from gnarl_runtime.pools import draw_pool
+    from gnarl_runtime.envs.engine import compile_for
+    from gnarl_runtime.instances.pools import draw_pool
+    from gnarl_runtime.search.outcomes import Keep
+    from gnarl_runtime.search.players import ExpertPlayer
+    from gnarl_runtime.search.rollout import play_with
 
     compiled = compile_for(gnarl.load("dfs"), experts=(expert,))
     graphs = draw_pool(

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from gnarl_compiler.files import write_whole
+from gnarl_compiler.build.files import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 THREAD_VARIABLES = (

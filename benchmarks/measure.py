@@ -30,9 +30,9 @@ from benchmarks.contestants import (
 from benchmarks.machine import ROOT
 from benchmarks.plan import EXPERTS, Case, Plan
 from gnarl_compiler.algorithms.covers import min_vertex_cover
-from gnarl_compiler.graph import Graph
-from gnarl_compiler.instances import choose_split, draw_instance, families
-from gnarl_compiler.interpret import Interpreter
+from gnarl_compiler.graphs.graph import Graph
+from gnarl_compiler.instances.draw import choose_split, draw_instance, families
+from gnarl_compiler.interpret.episode import Interpreter
 
 PEERS: dict[str, Callable[[int], Any]] = {
     "bellman_ford": peers.BellmanFordEnv,

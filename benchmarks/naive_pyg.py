@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing, global_max_pool
 from torch_geometric.utils import scatter
 
-from gnarl_runtime.graphs import Graphs
-from gnarl_runtime.policy import Policy
+from gnarl_runtime.network.graphs import Graphs
+from gnarl_runtime.network.policy import Policy
 
 
 class NaiveRound(MessagePassing):  # type: ignore[misc]

@@ -32,7 +32,7 @@ from benchmarks.paper_report import write_table
 from benchmarks.paper_rows import Row, Table
 from benchmarks.paper_runs import Budget, Places, Stopped, run_row
 from benchmarks.paper_tables import TABLES
-from gnarl_dsl.command_line import INTERRUPTED
+from gnarl_runtime.commands.options import INTERRUPTED
 
 
 def main(arguments: list[str] | None = None) -> int:

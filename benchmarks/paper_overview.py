@@ -8,7 +8,7 @@ from benchmarks.paper_record import outcomes_of
 from benchmarks.paper_rows import Row, Table
 from benchmarks.paper_runs import Places
 from benchmarks.paper_summary import NOTE, compared_methods, short_table
-from gnarl_compiler.files import write_whole
+from gnarl_compiler.build.files import write_whole
 
 
 def write_overview(tables: Sequence[Table], places: Places) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gnarl_runtime.training.recipe_files import load_recipe
+from gnarl_runtime.checkpoints.recipe_files import load_recipe
 
 
 @dataclass(frozen=True)

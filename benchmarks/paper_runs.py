@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from benchmarks.machine import ROOT, THREAD_VARIABLES, commit, from_here, load_average
 from benchmarks.paper_rows import Row, Trial
-from gnarl_compiler.files import write_whole
-from gnarl_runtime.training.recipe_files import change_recipe, load_recipe
+from gnarl_compiler.build.files import write_whole
+from gnarl_runtime.checkpoints.recipe_files import change_recipe, load_recipe
 
 TEST_SEED = 1_000  # of test graphs; no choice was made by looking at them
 KEPT = ("best.safetensors", "finished.json")  # what evaluations need of a finished run

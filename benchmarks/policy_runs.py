@@ -18,15 +18,16 @@ from torch import Tensor
 
 import gnarl_dsl as gnarl
 from benchmarks.machine import ROOT, memory_megabytes
-from gnarl_compiler.interpret import Interpreter
-from gnarl_runtime.batch import Batch
-from gnarl_runtime.graphs import Graphs, to_graphs
-from gnarl_runtime.layout import layout_of
-from gnarl_runtime.pack import pack
-from gnarl_runtime.policy import Policy, PolicyConfig, argmax, prepare_torch
-from gnarl_runtime.policy_config import Aggregation
-from gnarl_runtime.pools import draw_pool
-from gnarl_runtime.rewards import cheapest_reward
+from gnarl_compiler.interpret.episode import Interpreter
+from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.layout import layout_of
+from gnarl_runtime.batch.pack import pack
+from gnarl_runtime.envs.interpreted import load_state
+from gnarl_runtime.envs.rewards import cheapest_reward
+from gnarl_runtime.instances.pools import draw_pool
+from gnarl_runtime.network.graphs import Graphs, to_graphs
+from gnarl_runtime.network.policy import Policy, PolicyConfig, argmax, prepare_torch
+from gnarl_runtime.network.policy_config import Aggregation
 
 if TYPE_CHECKING:
     from benchmarks.policy import Case
@@ -62,7 +63,7 @@ def filled_batch(spec: str, nodes: int, graphs: int) -> Batch:
         picks = [int(rng.choice(np.flatnonzero(game.mask(state)))) for state in states]
         states = [game.apply(*pair).state for pair in zip(states, picks, strict=True)]
     for slot in range(graphs):
-        batch.load_state(slot, states[slot % len(states)])
+        load_state(batch, slot, states[slot % len(states)])
     return batch
 
 

@@ -16,8 +16,8 @@ if __package__ in (None, ""):  # run as a script: the checkout is not on the pat
 
 from benchmarks.machine import ROOT
 from benchmarks.paper_runs import KEPT, Places
-from gnarl_compiler.files import write_whole
-from gnarl_runtime.training.checkpoint import load_checkpoint
+from gnarl_compiler.build.files import write_whole
+from gnarl_runtime.checkpoints.checkpoint import load_checkpoint
 
 ROWS = {  # by problem, as `--pretrained` has it
     "bfs": "bfs",

@@ -47,9 +47,9 @@ def measure(nodes: int, graphs: int, exact: int, seed: int) -> dict[str, Any]:
     """One size; HiGHS solves the first `exact` instances only, and not above 40 nodes."""
     import numpy as np
 
-    from gnarl_compiler.algorithms import tours
-    from gnarl_compiler.algorithms.tours_branch import branch_and_bound, good_tour
-    from gnarl_compiler.algorithms.tours_exact import integer_program
+    from gnarl_compiler.algorithms.tours import tours
+    from gnarl_compiler.algorithms.tours.branch import branch_and_bound, good_tour
+    from gnarl_compiler.algorithms.tours.exact import integer_program
 
     def ours(distance: Any) -> bool:
         margin = tours.ROUNDING * nodes

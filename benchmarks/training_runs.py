@@ -10,13 +10,13 @@ from torch import nn
 import gnarl_dsl as gnarl
 from benchmarks.naive_pyg import NaivePolicy
 from gnarl_dsl.model import Problem
-from gnarl_runtime.graphs import to_graphs
-from gnarl_runtime.pack import Packed
-from gnarl_runtime.policy import Output, Policy, prepare_torch
-from gnarl_runtime.training.imitation import ImitationTrainer
-from gnarl_runtime.training.ppo import PpoTrainer, fresh_policy
-from gnarl_runtime.training.recipe import Recipe
-from gnarl_runtime.training.recipe_files import change_recipe, load_recipe
+from gnarl_runtime.batch.pack import Packed
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.recipe_files import change_recipe, load_recipe
+from gnarl_runtime.network.graphs import to_graphs
+from gnarl_runtime.network.policy import Output, Policy, prepare_torch
+from gnarl_runtime.training.imitation.imitation import ImitationTrainer
+from gnarl_runtime.training.ppo.ppo import PpoTrainer, fresh_policy
 from gnarl_runtime.training.trainer import Trainer
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.instances import choose_split, draw_instance, families
-from gnarl_compiler.interpret import Interpreter
-from gnarl_compiler.state import State
+from gnarl_compiler.instances.draw import choose_split, draw_instance, families
+from gnarl_compiler.interpret.episode import Interpreter
+from gnarl_compiler.interpret.state import State
 from gnarl_dsl.model import Feature, Problem
 
 NODES, SEED, INCHES, DPI = 10, 2, 3.4, 110

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import gnarl_dsl as gnarl
-from gnarl_compiler.files import write_whole
+from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import GreedyExpert, Problem
 from gnarl_dsl.specs import gallery_specs
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gnarl_dsl.diagnostics import Diagnostic, InternalError, SpecError
     from gnarl_dsl.loading import load, loads
     from gnarl_dsl.model import Problem
-    from gnarl_runtime.making import make, make_vec
+    from gnarl_dsl.report.diagnostics import Diagnostic, InternalError, SpecError
+    from gnarl_runtime.envs.making import make, make_vec
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,14 +29,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Diagnostic": "gnarl_dsl.diagnostics",
-    "InternalError": "gnarl_dsl.diagnostics",
-    "SpecError": "gnarl_dsl.diagnostics",
+    "Diagnostic": "gnarl_dsl.report.diagnostics",
+    "InternalError": "gnarl_dsl.report.diagnostics",
+    "SpecError": "gnarl_dsl.report.diagnostics",
     "Problem": "gnarl_dsl.model",
     "load": "gnarl_dsl.loading",
     "loads": "gnarl_dsl.loading",
-    "make": "gnarl_runtime.making",
-    "make_vec": "gnarl_runtime.making",
+    "make": "gnarl_runtime.envs.making",
+    "make_vec": "gnarl_runtime.envs.making",
 }
 
 

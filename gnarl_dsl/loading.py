@@ -10,15 +10,15 @@ from errno import EINVAL
 from itertools import islice
 from pathlib import Path
 
-from gnarl_dsl import ast
-from gnarl_dsl.check import CheckedNames, CheckInput, check_spec
-from gnarl_dsl.diagnostics import Collector, Diagnostic, EnoughErrors, SpecError
-from gnarl_dsl.extend import merge_specs
+from gnarl_dsl.check.extend import merge_specs
+from gnarl_dsl.check.spec import CheckedNames, CheckInput, check_spec
 from gnarl_dsl.model import Problem
-from gnarl_dsl.parse import Parsed, parse_spec
-from gnarl_dsl.scope import did_you_mean
-from gnarl_dsl.source import MAX_BYTES, MAX_NAME, Source, Span, normalise_text
+from gnarl_dsl.report.diagnostics import Collector, Diagnostic, EnoughErrors, SpecError
+from gnarl_dsl.report.source import MAX_BYTES, MAX_NAME, Source, Span, normalise_text
+from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.specs import find_spec, shipped_specs
+from gnarl_dsl.syntax import ast
+from gnarl_dsl.syntax.parse import Parsed, parse_spec
 
 _SAFE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 MAX_EXTENDS = 8

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
     from numpy.typing import NDArray
 
-    from gnarl_compiler.instance import Instance
-    from gnarl_compiler.state import State
-    from gnarl_runtime.checks.findings import Report
-    from gnarl_runtime.checks.strategies import Case
+    from gnarl_compiler.graphs.instance import Instance
+    from gnarl_compiler.interpret.state import State
+    from gnarl_runtime.checks.findings.findings import Report
+    from gnarl_runtime.checks.sample.strategies import Case
 
 __all__ = ["check_spec", "instances", "oracle", "play_expert", "spec_cases"]
 
@@ -49,9 +49,9 @@ def check_spec(
     experts need to know their own path only. What is broken is raised as an AssertionError with
     the smallest counterexamples.
     """
-    from gnarl_runtime.checks import witness
-    from gnarl_runtime.checks.options import Options
+    from gnarl_runtime.checks.findings.wishes import Options
     from gnarl_runtime.checks.run import check_problem
+    from gnarl_runtime.checks.witness.telling import render
 
     problem = _problem(spec)
     options = Options(
@@ -59,7 +59,7 @@ def check_spec(
     )
     report = check_problem(problem, options)
     if not report.passed:
-        shown = [witness.render(problem, failure) for failure in report.failures]
+        shown = [render(problem, failure) for failure in report.failures]
         raise AssertionError("\n\n".join([f"{problem.name} does not pass:", *shown]))
     return report
 
@@ -70,7 +70,7 @@ def instances(spec: Spec, min_nodes: int = 1, max_nodes: int = 12) -> SearchStra
     Instances that are over at their start are among them.
     """
     _require_hypothesis()
-    from gnarl_runtime.checks import strategies
+    from gnarl_runtime.checks.sample import strategies
 
     return strategies.instances(_problem(spec), min_nodes, max_nodes)
 
@@ -80,7 +80,7 @@ def spec_cases(
 ) -> SearchStrategy[Case]:
     """Plays of a problem: an instance, legal picks, and the interpreter's states on the way."""
     _require_hypothesis()
-    from gnarl_runtime.checks import strategies
+    from gnarl_runtime.checks.sample import strategies
 
     problem = _problem(spec)
     return strategies.plays(problem, strategies.instances(problem, min_nodes, max_nodes), max_picks)
@@ -91,7 +91,7 @@ def play_expert(spec: Spec, instance: Instance, expert: str | None = None) -> St
 
     Of several picks it takes the first.
     """
-    from gnarl_compiler.interpret import Interpreter
+    from gnarl_compiler.interpret.episode import Interpreter
 
     game = Interpreter(_problem(spec))
     state = game.reset(instance)
@@ -105,8 +105,8 @@ def play_expert(spec: Spec, instance: Instance, expert: str | None = None) -> St
 
 def oracle(spec: Spec, instance: Instance, name: str) -> NDArray[Any]:
     """What a registered algorithm of the spec says about an instance."""
-    from gnarl_compiler.evaluate import Evaluator
-    from gnarl_compiler.interpret import Interpreter
+    from gnarl_compiler.interpret.episode import Interpreter
+    from gnarl_compiler.interpret.evaluate import Evaluator
 
     problem = _problem(spec)
     known = [feature.name for feature in problem.features if feature.stage == "oracle"]

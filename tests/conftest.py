@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from shipped_specs import SHIPPED, shipped
 
-import gnarl_dsl as gnarl
 from gnarl_dsl.model import Problem
-from gnarl_dsl.specs import gallery_specs, paper_specs
 
 if TYPE_CHECKING:
     from lsp_client import Client
@@ -26,15 +24,6 @@ if TYPE_CHECKING:
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.load_profile("suite")
-
-# The gallery has tests of its own (test_gallery.py), so that every other test is not run on it too.
-SHIPPED = tuple(path.stem for path in paper_specs())
-GALLERY = tuple(path.stem for path in gallery_specs())
-
-
-@cache
-def shipped(name: str, **params: str) -> Problem:
-    return gnarl.load(name, **params)
 
 
 @pytest.fixture(params=SHIPPED)

@@ -2,8 +2,8 @@
 
 They are what a competent user writes today without GNARL: NumPy, a Dict observation,
 `action_masks()` for sb3-contrib, a fresh random graph at every reset. They follow the shipped
-specs (same masks, transitions, rewards and endings; tests/test_peers.py plays both) and use the
-usual tricks that keep such code fast: counters instead of recounting, no copies of what does
+specs (same masks, transitions, rewards and endings; tests/envs/test_peers.py plays both) and use
+the usual tricks that keep such code fast: counters instead of recounting, no copies of what does
 not change, no work that cannot change the outcome. They know nothing of the package.
 """
 

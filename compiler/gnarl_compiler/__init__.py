@@ -1,0 +1,1 @@
+"""A checked problem in; out: the interpreter, its IR and compiled kernels."""

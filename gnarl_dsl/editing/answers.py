@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 
 from lsprotocol import types
 
-from gnarl_dsl.diagnostics import Diagnostic
 from gnarl_dsl.editing.completion import Sort, complete
 from gnarl_dsl.editing.document import Document
 from gnarl_dsl.editing.hover import describe
 from gnarl_dsl.editing.positions import Positions
 from gnarl_dsl.editing.symbols import Kind, Symbol
-from gnarl_dsl.render import place_of
-from gnarl_dsl.source import Span
-from gnarl_dsl.wording import fix_of, message_of
+from gnarl_dsl.report.diagnostics import Diagnostic
+from gnarl_dsl.report.render import place_of
+from gnarl_dsl.report.source import Span
+from gnarl_dsl.report.wording import fix_of, message_of
 
 # Where a span lies: file and range.
 Locate = Callable[[Span], types.Location]

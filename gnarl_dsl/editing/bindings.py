@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from gnarl_dsl import ast
-from gnarl_dsl.layout import LogicalLine, TextBlock
-from gnarl_dsl.scan import Word
-from gnarl_dsl.source import Span
+from gnarl_dsl.report.source import Span
+from gnarl_dsl.syntax import ast
+from gnarl_dsl.syntax.layout import LogicalLine, TextBlock
+from gnarl_dsl.syntax.scan import Word
 
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _POSITIONED = frozenset(["node", "edge", "pair"])

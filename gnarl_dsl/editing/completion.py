@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from gnarl_dsl import builtins
 from gnarl_dsl.editing import vocabulary
 from gnarl_dsl.editing.bindings import seen_at
 from gnarl_dsl.editing.document import Document, Place, blocks_of, means_phase
 from gnarl_dsl.editing.hover import tell
 from gnarl_dsl.editing.symbols import Kind
-from gnarl_dsl.lalr import UnexpectedLexeme
-from gnarl_dsl.layout import LogicalLine, block_lexemes
-from gnarl_dsl.parse import load_grammar
-from gnarl_dsl.source import Source
+from gnarl_dsl.language import builtins
+from gnarl_dsl.report.source import Source
 from gnarl_dsl.specs import shipped_specs
+from gnarl_dsl.syntax.lalr import UnexpectedLexeme
+from gnarl_dsl.syntax.layout import LogicalLine, block_lexemes
+from gnarl_dsl.syntax.parse import load_grammar
 
 _CURSOR = "cursor_is_here_"
 _WORD_BEFORE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from gnarl_dsl import ast
-from gnarl_dsl.diagnostics import Collector, EnoughErrors
 from gnarl_dsl.editing.bindings import Local, bindings_of, local_at
 from gnarl_dsl.editing.symbols import Kind, Symbol, named, symbols_of
-from gnarl_dsl.layout import LogicalLine, TextBlock, split_blocks
 from gnarl_dsl.loading import Checked, check_text
-from gnarl_dsl.parse import BLOCK_WORDS
-from gnarl_dsl.scan import Word, scan
-from gnarl_dsl.source import MAX_BYTES, MAX_LINES, Source, Span, normalise_text
+from gnarl_dsl.report.diagnostics import Collector, EnoughErrors
+from gnarl_dsl.report.source import MAX_BYTES, MAX_LINES, Source, Span, normalise_text
+from gnarl_dsl.syntax import ast
+from gnarl_dsl.syntax.layout import LogicalLine, TextBlock, split_blocks
+from gnarl_dsl.syntax.parse import BLOCK_WORDS
+from gnarl_dsl.syntax.scan import Word, scan
 
 # What a file can get from the one that it extends and use by name.
 Inherited = ast.Param | ast.Feature | ast.Let | ast.Phase | ast.Objective

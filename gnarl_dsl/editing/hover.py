@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from gnarl_dsl import ast, builtins
+from gnarl_dsl.check.environment import FeatureInfo
 from gnarl_dsl.editing import vocabulary
 from gnarl_dsl.editing.bindings import Local
 from gnarl_dsl.editing.document import Document, Place, is_extended, means_phase
 from gnarl_dsl.editing.symbols import Kind, Symbol
-from gnarl_dsl.environment import FeatureInfo
+from gnarl_dsl.language import builtins
+from gnarl_dsl.syntax import ast
 
 _VALUES = {
     "scalar": "a number",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lsprotocol import types
 
-from gnarl_dsl.source import Source, Span
+from gnarl_dsl.report.source import Source, Span
 
 # How many units of the client's encoding a piece of text has.
 Measure = Callable[[str], int]

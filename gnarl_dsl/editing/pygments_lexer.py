@@ -8,8 +8,8 @@ from typing import ClassVar
 from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Token, _TokenType
 
-from gnarl_dsl import builtins
 from gnarl_dsl.editing.vocabulary import FEATURE_LINE, FORMULA_NAMES, GROUPS, KEYWORDS, Group
+from gnarl_dsl.language import builtins
 
 _COLOURS: dict[Group, _TokenType] = {
     Group.BLOCK: Token.Keyword.Declaration,

@@ -12,12 +12,12 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from gnarl_dsl import __version__
-from gnarl_dsl.diagnostics import InternalError, SpecError
 from gnarl_dsl.editing import answers
 from gnarl_dsl.editing.document import Document, open_document
 from gnarl_dsl.editing.positions import Positions
-from gnarl_dsl.format import format_text
-from gnarl_dsl.source import Source, Span
+from gnarl_dsl.format.house_style import format_text
+from gnarl_dsl.report.diagnostics import InternalError, SpecError
+from gnarl_dsl.report.source import Source, Span
 
 # A pause in typing before the text is checked, in seconds.
 PAUSE = 0.15

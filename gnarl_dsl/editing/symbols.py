@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from gnarl_dsl import ast
-from gnarl_dsl.source import Span
+from gnarl_dsl.report.source import Span
+from gnarl_dsl.syntax import ast
 
 
 class Kind(Enum):

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from gnarl_dsl import builtins
 from gnarl_dsl.editing.vocabulary import (
     FEATURE_LINE,
     FORMULA_NAMES,
@@ -17,6 +16,7 @@ from gnarl_dsl.editing.vocabulary import (
     KEYWORDS,
     Group,
 )
+from gnarl_dsl.language import builtins
 
 TARGET = Path(__file__).parents[2] / "editors/vscode/syntaxes/gnarl.tmLanguage.json"
 _SCOPES: dict[Group, str] = {

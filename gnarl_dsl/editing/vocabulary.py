@@ -1,7 +1,7 @@
 """The words of the language, each with its group and a sentence: the table editors read.
 
-`tests/test_editors.py` keeps the keywords equal to the terminals of grammar.lark and the other
-words equal to builtins.py, so that a new word cannot be forgotten by an editor.
+`tests/editing/test_editors.py` keeps the keywords equal to the terminals of grammar.lark and the
+other words equal to builtins.py, so that a new word cannot be forgotten by an editor.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from gnarl_dsl import builtins
+from gnarl_dsl.language import builtins
 
 
 class Group(Enum):

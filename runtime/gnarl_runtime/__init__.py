@@ -9,6 +9,6 @@ or, without the import, `gymnasium.make("gnarl_runtime:gnarl/BellmanFord-v0")`. 
 and torch are loaded by the modules that use them.
 """
 
-from gnarl_runtime.registration import register_when_needed
+from gnarl_runtime.envs.registration import register_when_needed
 
 register_when_needed()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.algorithms.programs import incidence, verify_weights
 from gnarl_compiler.algorithms.scaling import to_solver_units
 from gnarl_compiler.algorithms.tag_order import tag_order
-from gnarl_compiler.graph import Graph
+from gnarl_compiler.graphs.graph import Graph
 
 
 def min_vertex_cover(

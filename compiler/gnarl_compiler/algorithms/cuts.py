@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.algorithms.programs import verify_weights
 from gnarl_compiler.algorithms.tag_order import tag_order
-from gnarl_compiler.graph import Graph
+from gnarl_compiler.graphs.graph import Graph
 
 EXACT_NODES = 22
 STARTS = 256

@@ -7,7 +7,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.graph import Graph
+from gnarl_compiler.graphs.graph import Graph
 
 
 def mst_weight(graph: Graph, weight: NDArray[np.float64], *, tags: NDArray[np.uint64]) -> float:

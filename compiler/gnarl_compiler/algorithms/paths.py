@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.algorithms.tag_order import tag_order
-from gnarl_compiler.graph import Graph
+from gnarl_compiler.graphs.graph import Graph
 
 
 def bfs_depth(graph: Graph, source: int, *, tags: NDArray[np.uint64]) -> NDArray[np.float64]:

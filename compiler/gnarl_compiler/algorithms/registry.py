@@ -2,7 +2,7 @@
 
 Every function takes the graph, then its declared arguments, then `tags`: hidden random labels,
 one per node, that travel with the nodes. Relabelling graph, arguments and tags relabels the
-result. Signatures as the language sees them are in `gnarl_dsl.builtins`.
+result. Signatures as the language sees them are in `gnarl_dsl.language.builtins`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gnarl_compiler.algorithms.packings import max_clique, max_independent_set, 
 from gnarl_compiler.algorithms.paths import bfs_depth, relaxation_count, shortest_path_length
 from gnarl_compiler.algorithms.robustness import critical_fraction
 from gnarl_compiler.algorithms.steiner import steiner_tree
-from gnarl_compiler.algorithms.tours import christofides_tour, optimal_tour
+from gnarl_compiler.algorithms.tours.tours import christofides_tour, optimal_tour
 
 
 @dataclass(frozen=True)

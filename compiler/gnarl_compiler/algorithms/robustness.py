@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.graph import Graph
-from gnarl_compiler.streams import mix64
+from gnarl_compiler.graphs.graph import Graph
+from gnarl_compiler.graphs.streams import mix64
 
 STRATEGIES = ("random", "targeted")
 EXACT_NODES = 7

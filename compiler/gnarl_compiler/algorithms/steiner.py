@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.algorithms.programs import Rows, minimise, verify_weights
 from gnarl_compiler.algorithms.tag_order import tag_order
-from gnarl_compiler.graph import Graph
+from gnarl_compiler.graphs.graph import Graph
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

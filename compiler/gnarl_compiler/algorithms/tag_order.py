@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.graph import Graph
+from gnarl_compiler.graphs.graph import Graph
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

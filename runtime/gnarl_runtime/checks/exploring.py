@@ -12,32 +12,36 @@ from functools import partial
 
 import numpy as np
 
-from gnarl_compiler.artifact import Artifact
-from gnarl_compiler.instance import Instance
-from gnarl_compiler.interpret import choose_reward
-from gnarl_dsl.model import Objective, Problem, Reward
-from gnarl_runtime.batch import TRUNCATED
-from gnarl_runtime.checks.arrival import check_arrival
-from gnarl_runtime.checks.artifacts import artifact_of
-from gnarl_runtime.checks.expert_properties import check_play, check_support
-from gnarl_runtime.checks.explore import explore
-from gnarl_runtime.checks.figures import OFF_PATH, Figures
-from gnarl_runtime.checks.findings import SizeSummary
-from gnarl_runtime.checks.found import Collector, Found
-from gnarl_runtime.checks.options import PLAIN_NODES, Options, Progress
-from gnarl_runtime.checks.properties import CHECKS, check_ends, check_telescope, start_failures
-from gnarl_runtime.checks.properties_extra import (
+from gnarl_compiler.build.artifact import Artifact
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.support.endings import TRUNCATED
+from gnarl_dsl.model import Objective, Problem, Reward, choose_reward
+from gnarl_runtime.checks.explore.artifacts import artifact_of
+from gnarl_runtime.checks.explore.explore import explore
+from gnarl_runtime.checks.explore.small_graphs import SmallInstances, plan_instances
+from gnarl_runtime.checks.explore.small_values import spread
+from gnarl_runtime.checks.explore.space import Space
+from gnarl_runtime.checks.explore.worths import View, follow_expert
+from gnarl_runtime.checks.findings.findings import SizeSummary
+from gnarl_runtime.checks.findings.wishes import PLAIN_NODES, Options, Progress
+from gnarl_runtime.checks.properties.arrival import check_arrival
+from gnarl_runtime.checks.properties.comparing import (
     EXTRA_CHECKS,
     check_finish,
     check_misleading,
     check_rewards,
 )
-from gnarl_runtime.checks.renaming import check_renaming
-from gnarl_runtime.checks.small_graphs import SmallInstances, plan_instances
-from gnarl_runtime.checks.small_values import spread
-from gnarl_runtime.checks.space import Space
-from gnarl_runtime.checks.view import View, follow_expert
-from gnarl_runtime.checks.worth import Standings
+from gnarl_runtime.checks.properties.expert_properties import check_play, check_support
+from gnarl_runtime.checks.properties.figures import OFF_PATH, Figures
+from gnarl_runtime.checks.properties.found import Collector, Found
+from gnarl_runtime.checks.properties.properties import (
+    CHECKS,
+    check_ends,
+    check_telescope,
+    start_failures,
+)
+from gnarl_runtime.checks.properties.renaming import check_renaming
+from gnarl_runtime.checks.properties.worth import Standings
 
 AT_ONCE = 128  # instances explored side by side
 _SHARE = 2_000  # transitions that an instance is worth looking at for

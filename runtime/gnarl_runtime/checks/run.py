@@ -6,10 +6,10 @@ import time
 from dataclasses import replace
 
 from gnarl_dsl.model import Problem
+from gnarl_runtime.checks.explore.small_graphs import MOST_NODES
 from gnarl_runtime.checks.exploring import Exploration, unplayable
-from gnarl_runtime.checks.findings import Failure, Lint, Report
-from gnarl_runtime.checks.options import Options, Progress
-from gnarl_runtime.checks.small_graphs import MOST_NODES
+from gnarl_runtime.checks.findings.findings import Failure, Lint, Report
+from gnarl_runtime.checks.findings.wishes import Options, Progress
 
 
 def check_problem(
@@ -66,7 +66,7 @@ def _check_idle(found: Exploration) -> None:
     """
     if found.collector.kept or found.options.only not in (None, "idle"):
         return
-    from gnarl_runtime.checks.idle import IdleParts, wander
+    from gnarl_runtime.checks.properties.idle import IdleParts, wander
 
     parts = IdleParts(found.problem)
     for space in sorted(found.spaces, key=lambda space: -space.board.nodes):
@@ -88,7 +88,7 @@ def _sample(found: Exploration) -> int:
 
 
 def _lints(found: Exploration) -> tuple[Lint, ...]:
-    from gnarl_runtime.checks.lints import find_lints
+    from gnarl_runtime.checks.lints.lints import find_lints
 
     others = find_lints(found.problem, found.spaces, found.options)
     cut = found.figures.late()
@@ -102,9 +102,8 @@ def _minimised(found: Exploration) -> tuple[Failure, ...]:
     failures = found.collector.failures()
     if not found.options.minimise:
         return failures
-    from gnarl_runtime.checks import witness
+    from gnarl_runtime.checks.witness.shrink import minimise
 
     return tuple(
-        replace(witness.minimise(found.problem, failure), count=failure.count)
-        for failure in failures
+        replace(minimise(found.problem, failure), count=failure.count) for failure in failures
     )

@@ -12,21 +12,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnarl_compiler.artifact import Artifact
-from gnarl_compiler.instance import Instance
-from gnarl_compiler.streams import stream
+from gnarl_compiler.build.artifact import Artifact
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Problem
-from gnarl_runtime.checks.artifacts import artifact_of, instance_pool
-from gnarl_runtime.checks.backends import backend_failures, evaluate_cost
-from gnarl_runtime.checks.findings import Failure
-from gnarl_runtime.checks.options import Options, Progress
-from gnarl_runtime.checks.sample_earned import Earned
-from gnarl_runtime.checks.sample_instances import Example, sample_instances
-from gnarl_runtime.checks.sample_judges import Found, Judge, smallest_each
-from gnarl_runtime.checks.sample_plays import Arena, Seat
-from gnarl_runtime.checks.sample_renaming import renaming_failures
-from gnarl_runtime.instance_checks import InstanceError
-from gnarl_runtime.pools import Pool
+from gnarl_runtime.checks.explore.artifacts import artifact_of, instance_pool
+from gnarl_runtime.checks.findings.findings import Failure
+from gnarl_runtime.checks.findings.wishes import Options, Progress
+from gnarl_runtime.checks.properties.earned import Earned
+from gnarl_runtime.checks.sample.backends import backend_failures, evaluate_cost
+from gnarl_runtime.checks.sample.judges import Found, Judge, smallest_each
+from gnarl_runtime.checks.sample.plays import Arena, Seat
+from gnarl_runtime.checks.sample.sample_instances import Example, sample_instances
+from gnarl_runtime.checks.sample.sample_renaming import renaming_failures
+from gnarl_runtime.instances.instance_checks import InstanceError
+from gnarl_runtime.instances.pools import Pool
 
 SLIP = 0.25  # how often a play that follows an expert does something else
 _STEPS = 2_000_000_000  # of all experts' formulas: about ten seconds of machine code

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from gnarl_dsl import __version__
 from gnarl_dsl.specs import shipped_specs, specs_folder
-from gnarl_runtime.doctor.findings import Finding, State
-from gnarl_runtime.provenance import cpu_model, package_version
+from gnarl_runtime.checkpoints.provenance import cpu_model, package_version
+from gnarl_runtime.doctor.looks import Finding, State
 
 PACKAGES = (
     *("torch", "torch-geometric", "numpy", "numba", "scipy", "gymnasium", "networkx"),
@@ -63,7 +63,7 @@ def specs() -> Iterator[Finding]:
 
 
 def cache() -> Iterator[Finding]:
-    from gnarl_compiler.artifact import cache_folder  # brings Numba with it
+    from gnarl_compiler.build.artifact import cache_folder  # brings Numba with it
 
     folder = cache_folder()
     nearest = next(part for part in (folder, *folder.parents) if part.exists())
@@ -110,7 +110,7 @@ def _shared(folder: Path) -> Iterator[Finding]:
 
 
 def compiler() -> Iterator[Finding]:
-    from gnarl_runtime.message_build import BuildError, find_compiler
+    from gnarl_runtime.network.fused.message_build import BuildError, find_compiler
 
     try:
         yield Finding("C compiler", str(find_compiler()))
@@ -121,9 +121,9 @@ def compiler() -> Iterator[Finding]:
 
 def kernel() -> Iterator[Finding]:
     """Which message kernel policies will use on a CPU, and why."""
-    from gnarl_runtime.kernel_library import library
-    from gnarl_runtime.message_build import usable_variants
-    from gnarl_runtime.messages import VARIABLE, requested_kernel
+    from gnarl_runtime.network.fused.kernel_library import library
+    from gnarl_runtime.network.fused.message_build import usable_variants
+    from gnarl_runtime.network.messages import VARIABLE, requested_kernel
 
     asked = requested_kernel()
     if asked == "torch":

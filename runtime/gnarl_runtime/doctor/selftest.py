@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gnarl_runtime.doctor.findings import Finding, State, Stopwatch
+from gnarl_runtime.doctor.looks import Finding, State, Stopwatch
 
 if TYPE_CHECKING:
     from gnarl_dsl.model import Problem
-    from gnarl_runtime.engine import Compiled, Engine
+    from gnarl_runtime.envs.engine import Compiled, Engine
 
 SPEC = """\
 gnarl 1
@@ -65,15 +65,15 @@ def _check() -> Problem:
 
 
 def _compile(problem: Problem) -> Compiled:
-    from gnarl_runtime.engine import compile_for
+    from gnarl_runtime.envs.engine import compile_for
 
     return compile_for(problem)
 
 
 def _play(compiled: Compiled) -> Engine:
     """A whole episode in every slot, which pays one point per node; then a new one."""
-    from gnarl_runtime.engine import Engine
-    from gnarl_runtime.pools import draw_pool
+    from gnarl_runtime.envs.engine import Engine
+    from gnarl_runtime.instances.pools import draw_pool
 
     pool = draw_pool(compiled.problem, count=4, nodes=NODES, seed=0, oracles=compiled.oracles)
     engine = Engine(compiled, pool, SLOTS)
@@ -91,8 +91,8 @@ def _play(compiled: Compiled) -> Engine:
 def _score(problem: Problem, engine: Engine) -> None:
     import torch
 
-    from gnarl_runtime.pack import pack
-    from gnarl_runtime.policy import Policy, PolicyConfig
+    from gnarl_runtime.batch.pack import pack
+    from gnarl_runtime.network.policy import Policy, PolicyConfig
 
     policy = Policy(problem, PolicyConfig(width=32))
     with torch.inference_mode():

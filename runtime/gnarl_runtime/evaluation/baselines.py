@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnarl_dsl.model import GreedyExpert, Problem
-from gnarl_dsl.scope import did_you_mean
-from gnarl_runtime.evaluation.players import ExpertPlayer, Player, RandomPlayer
+from gnarl_dsl.report.suggestions import did_you_mean
+from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
 
 RANDOM = "random"
 REFERENCE = "optimal"  # what a spec calls the expert whose answers are the best there are

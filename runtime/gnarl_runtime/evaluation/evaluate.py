@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.instance import Instance
-from gnarl_compiler.instances import choose_split
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.instances.draw import choose_split
 from gnarl_dsl.model import Problem
-from gnarl_runtime.engine import Compiled, compile_for
+from gnarl_runtime.batch.layout import layout_of
+from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.baselines import REFERENCE, find_baselines
 from gnarl_runtime.evaluation.kept import Kept, Played
-from gnarl_runtime.evaluation.outcomes import Keep, Outcomes, join_outcomes
-from gnarl_runtime.evaluation.players import ExpertPlayer, Player, PolicyPlayer
-from gnarl_runtime.evaluation.rollout import messages_in, play_with
 from gnarl_runtime.evaluation.summary import Row, rows_by_size
-from gnarl_runtime.layout import layout_of
-from gnarl_runtime.policy import Policy
-from gnarl_runtime.pools import Pool, draw_pool, pool_of
+from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
+from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.search.outcomes import Keep, Outcomes, join_outcomes
+from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer
+from gnarl_runtime.search.rollout import messages_in, play_with
 
 # Training draws from seeds below this one: no split shares an instance with it.
 FRESH = 2**32

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gnarl_compiler.files import write_whole
+from gnarl_compiler.build.files import write_whole
 from gnarl_runtime.evaluation.evaluate import Evaluation
 from gnarl_runtime.evaluation.summary import Row
 

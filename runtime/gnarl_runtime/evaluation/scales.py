@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnarl_compiler.generators import GenerationError
-from gnarl_compiler.instance import Instance
-from gnarl_compiler.instances import choose_split, draw_instance, families
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.instances.draw import choose_split, draw_instance, families
+from gnarl_compiler.instances.generators import GenerationError
 from gnarl_dsl.model import Problem
 
 _DRAWN = 8  # instances to learn the usual units from

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_dsl.model import Feature, Problem
-from gnarl_runtime.evaluation.outcomes import Values
 from gnarl_runtime.evaluation.solving import Solution
-from gnarl_runtime.imports import Imported
+from gnarl_runtime.readers.read import Imported
+from gnarl_runtime.search.outcomes import Values
 
 _LONG = 400  # characters of a value that a terminal shows
 

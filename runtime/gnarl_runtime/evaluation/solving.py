@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from gnarl_compiler.instance import Instance
-from gnarl_compiler.oracle_reads import oracles_read_by
+from gnarl_compiler.describe.oracle_reads import oracles_read_by
+from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Problem
-from gnarl_runtime.engine import Compiled, compile_for
-from gnarl_runtime.evaluation.outcomes import Keep, Outcomes, Values
-from gnarl_runtime.evaluation.players import PolicyPlayer, ReplayPlayer
-from gnarl_runtime.evaluation.rollout import play_with
+from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.scales import rescaled
-from gnarl_runtime.policy import Policy
-from gnarl_runtime.pools import pool_of
+from gnarl_runtime.instances.pools import pool_of
+from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.search.outcomes import Keep, Outcomes, Values
+from gnarl_runtime.search.players import PolicyPlayer, ReplayPlayer
+from gnarl_runtime.search.rollout import play_with
 
 Progress = Callable[[str, int, int], None]
 

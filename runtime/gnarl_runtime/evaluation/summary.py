@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_runtime.evaluation.outcomes import Outcomes
+from gnarl_runtime.search.outcomes import Outcomes
 
 Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 

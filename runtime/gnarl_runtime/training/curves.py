@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from gnarl_compiler.files import write_whole
+from gnarl_compiler.build.files import write_whole
 
 _PANELS = (
     ("loss", ("loss",)),

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_runtime.engine import Engine
-from gnarl_runtime.training.trainer import Arrays, prefixed
+from gnarl_runtime.checkpoints.arrays import Arrays, prefixed
+from gnarl_runtime.envs.engine import Engine
 
 
 def engine_arrays(engine: Engine) -> Arrays:

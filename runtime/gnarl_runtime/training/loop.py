@@ -12,10 +12,10 @@ from types import FrameType
 from typing import Any
 
 from gnarl_dsl.model import Problem
-from gnarl_runtime.provenance import provenance
-from gnarl_runtime.training.checkpoint import Meta, make_meta
+from gnarl_runtime.checkpoints.checkpoint import Meta, make_meta
+from gnarl_runtime.checkpoints.provenance import provenance
+from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.training.events import EventWriter
-from gnarl_runtime.training.recipe import Recipe
 from gnarl_runtime.training.run_folder import LAST, Config, Progress, RunFolder
 from gnarl_runtime.training.trainer import Trainer
 from gnarl_runtime.training.validate import Scores, Validator

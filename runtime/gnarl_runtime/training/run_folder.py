@@ -21,10 +21,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gnarl_compiler.files import write_whole
+from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import Problem
-from gnarl_runtime.spec_texts import SpecText, SpecTextError, params_of, problem_from, texts_of
-from gnarl_runtime.training.checkpoint import (
+from gnarl_runtime.checkpoints.arrays import Arrays
+from gnarl_runtime.checkpoints.checkpoint import (
     BEST,
     CheckpointError,
     Meta,
@@ -32,9 +32,16 @@ from gnarl_runtime.training.checkpoint import (
     save_checkpoint,
     write_arrays,
 )
-from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.spec_texts import (
+    SpecText,
+    SpecTextError,
+    params_of,
+    problem_from,
+    texts_of,
+)
 from gnarl_runtime.training.starting import START
-from gnarl_runtime.training.trainer import Arrays, Trainer
+from gnarl_runtime.training.trainer import Trainer
 
 CONFIG, METRICS, STATE, LAST = (
     "config.json",

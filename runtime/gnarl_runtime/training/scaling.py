@@ -13,12 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnarl_compiler.instance import Instance
-from gnarl_compiler.streams import stream
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Problem
-from gnarl_runtime.engine import Compiled
-from gnarl_runtime.pools import Pool, Progress, draw_pool, pool_of
-from gnarl_runtime.training.recipe import Data
+from gnarl_runtime.checkpoints.recipe import Data
+from gnarl_runtime.envs.engine import Compiled
+from gnarl_runtime.instances.pools import Pool, Progress, draw_pool, pool_of
 
 Scale = tuple[float, float]
 SAME: Scale = (1.0, 1.0)

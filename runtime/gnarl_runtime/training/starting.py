@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_dsl.model import Problem
-from gnarl_runtime.evaluation.targets import require_same_signature
-from gnarl_runtime.policy import Policy
-from gnarl_runtime.policy_config import PolicyConfig
-from gnarl_runtime.training.checkpoint import CheckpointError, Loaded, load_checkpoint
-from gnarl_runtime.training.weight_arrays import module_arrays, restore_module
+from gnarl_runtime.checkpoints.checkpoint import CheckpointError, Loaded, load_checkpoint
+from gnarl_runtime.checkpoints.targets import require_same_signature
+from gnarl_runtime.checkpoints.weight_arrays import module_arrays, restore_module
+from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.network.policy_config import PolicyConfig
 
 START = "start.safetensors"
 

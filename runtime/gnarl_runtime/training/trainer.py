@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from gnarl_runtime.checkpoints.arrays import Arrays
+from gnarl_runtime.network.policy import Policy
 
-from gnarl_runtime.policy import Policy
-
-Arrays = dict[str, NDArray[Any]]
 Metrics = Mapping[str, float]
 
 
@@ -63,14 +60,3 @@ class Trainer(Protocol):
     def restore(self, arrays: Arrays, done: int) -> None:
         """Continue where `arrays` were taken."""
         ...
-
-
-def prefixed(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
-    """The same arrays under longer names."""
-    return {f"{prefix}.{name}": np.asarray(value) for name, value in arrays.items()}
-
-
-def under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> Arrays:
-    """The arrays whose name starts with a prefix, without it."""
-    start = f"{prefix}."
-    return {name[len(start) :]: value for name, value in arrays.items() if name.startswith(start)}

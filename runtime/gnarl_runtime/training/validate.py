@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnarl_dsl.model import Problem
-from gnarl_runtime.engine import Compiled, compile_for
-from gnarl_runtime.evaluation.rollout import play
-from gnarl_runtime.policy import Policy
-from gnarl_runtime.pools import Pool, draw_pool
-from gnarl_runtime.training.recipe import Recipe
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.envs.engine import Compiled, compile_for
+from gnarl_runtime.instances.pools import Pool, draw_pool
+from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.search.rollout import play
 
 
 @dataclass(frozen=True)

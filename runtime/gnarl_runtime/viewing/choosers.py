@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.interpret import Interpreter
-from gnarl_compiler.state import State
-from gnarl_compiler.trace import expert_policy, random_policy
+from gnarl_compiler.interpret.episode import Interpreter
+from gnarl_compiler.interpret.state import State
+from gnarl_compiler.interpret.trace import expert_policy, random_policy
 
 Chances = NDArray[np.float64]  # (nodes,) they add up to 1, or are all 0: nothing to pick
 

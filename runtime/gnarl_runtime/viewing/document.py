@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.trace import describe_changes
+from gnarl_compiler.interpret.trace import describe_changes
 from gnarl_dsl.model import Feature, Problem
 from gnarl_runtime.viewing.places import ASPECT, Places
 from gnarl_runtime.viewing.recording import Decision, Moment, Recording, labels_of

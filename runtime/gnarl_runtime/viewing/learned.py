@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from gnarl_compiler.state import State
+from gnarl_compiler.interpret.state import State
 from gnarl_dsl.model import Problem
-from gnarl_runtime.batch import Batch
-from gnarl_runtime.layout import layout_of
-from gnarl_runtime.pack import pack
-from gnarl_runtime.policy import Policy, log_chances
+from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.layout import layout_of
+from gnarl_runtime.batch.pack import pack
+from gnarl_runtime.envs.interpreted import load_state
+from gnarl_runtime.network.policy import Policy, log_chances
 from gnarl_runtime.viewing.choosers import Chances, Chooser
 
 
@@ -19,7 +20,7 @@ def learned_chooser(policy: Policy, problem: Problem, nodes: int) -> Chooser:
     batch = Batch.allocate(layout_of(problem, 1, nodes))
 
     def chances(state: State) -> Chances:
-        batch.load_state(0, state)
+        load_state(batch, 0, state)
         packed = pack(batch, [0])
         with torch.inference_mode():
             logs = log_chances(policy(packed), packed)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.graph import Graph
-from gnarl_compiler.instance import Instance
+from gnarl_compiler.graphs.graph import Graph
+from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Problem
 
 Places = NDArray[np.float64]  # (nodes, 2)

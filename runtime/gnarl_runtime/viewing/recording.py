@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.instance import Array, Instance
-from gnarl_compiler.interpret import Interpreter
-from gnarl_compiler.state import Change, Ending, State
-from gnarl_compiler.streams import stream
-from gnarl_compiler.trace import Step, Trace
+from gnarl_compiler.graphs.instance import Array, Instance
+from gnarl_compiler.graphs.streams import stream
+from gnarl_compiler.interpret.episode import Interpreter
+from gnarl_compiler.interpret.state import Change, Ending, State
+from gnarl_compiler.interpret.trace import Step, Trace
 from gnarl_dsl.model import Problem
-from gnarl_runtime.imports_raw import Imported
+from gnarl_runtime.readers.raw import Imported
 from gnarl_runtime.viewing.choosers import Chances, Chooser
 
 Progress = Callable[[str, int, int], None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gnarl_compiler.state import Change
+from gnarl_compiler.interpret.state import Change
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
-from gnarl_dsl.source import Span
+from gnarl_dsl.report.source import Span
 
 Line = tuple[int, int]  # which file, and which of its lines, from 1
 

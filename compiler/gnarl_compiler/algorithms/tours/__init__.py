@@ -1,0 +1,1 @@
+"""Distances in, short or shortest tours out."""

@@ -1,0 +1,43 @@
+"""A checked problem in, its IR and the text of its kernels out: the back half of the compiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gnarl_compiler.emit.module import emit_module
+from gnarl_compiler.emit.values import Unsupported
+from gnarl_compiler.ir.ops import Program
+from gnarl_compiler.lower.program import lower_problem
+from gnarl_compiler.passes.pruning import EVERYTHING, Mode, hoist_inputs, prune
+from gnarl_compiler.ir.printing import print_program
+from gnarl_compiler.passes.tabulate import tabulate
+from gnarl_compiler.ir.verify import verify_program
+from gnarl_dsl.model import Problem
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What the compiler makes of a problem, in both its forms."""
+
+    program: Program
+    python: str
+
+    @property
+    def ir(self) -> str:
+        return print_program(self.program)
+
+
+def generate(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING) -> Generated:
+    """Lower, prune, hoist, tabulate and emit; the IR is verified after every pass."""
+    lowered = lower_problem(problem, reward)
+    verify_program(lowered, problem)
+    pruned = prune(lowered, mode)
+    verify_program(pruned, problem)
+    hoisted = hoist_inputs(pruned, problem)
+    verify_program(hoisted, problem)
+    tabled = tabulate(hoisted, problem)
+    verify_program(tabled, problem)
+    return Generated(tabled, emit_module(tabled, problem))
+
+
+__all__ = ["Generated", "Unsupported", "generate"]

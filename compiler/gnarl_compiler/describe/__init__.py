@@ -1,0 +1,1 @@
+"""A problem or a tree in, text for people out."""

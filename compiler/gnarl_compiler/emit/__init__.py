@@ -1,0 +1,1 @@
+"""An IR program in, the text of a Python module of batched kernels out."""

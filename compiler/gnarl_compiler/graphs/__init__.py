@@ -1,0 +1,1 @@
+"""Arrays and seeds in; out: graphs, instances of a problem, random streams."""

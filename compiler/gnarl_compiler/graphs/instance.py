@@ -1,0 +1,70 @@
+"""One problem instance: a graph, its input features, and the hidden ranks of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.graphs.graph import Graph
+from gnarl_dsl.model import Feature, Problem
+
+Array = NDArray[np.generic]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Inputs by name: node (n,), edge and pair (n, n), graph (); a mask_one is its node.
+
+    `tags` are hidden random labels, one per node, that travel with the nodes when they
+    are relabelled: whatever must break a tie or draw an order reads them, never an index.
+    `oracles` holds labels that came with the instance; missing ones are computed.
+    Numbers are rounded to float32 and kept as float64, so that sums of them rarely round.
+    """
+
+    graph: Graph
+    inputs: Mapping[str, Array]
+    tags: NDArray[np.uint64]  # (nodes,)
+    oracles: Mapping[str, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rounded = {name: _single(np.asarray(value)) for name, value in self.inputs.items()}
+        object.__setattr__(self, "inputs", rounded)
+
+    def relabel(self, problem: Problem, permutation: NDArray[np.int64]) -> Instance:
+        """The same instance with old node v renamed to permutation[v]."""
+        inputs = relabel_features(problem, self.inputs, permutation)
+        oracles = relabel_features(problem, self.oracles, permutation)
+        old = np.argsort(permutation)
+        return Instance(self.graph.relabel(permutation), inputs, self.tags[old], oracles)
+
+
+def _single(values: Array) -> Array:
+    if not np.issubdtype(values.dtype, np.floating):
+        return values
+    return values.astype(np.float32).astype(np.float64)
+
+
+def relabel_features(
+    problem: Problem, values: Mapping[str, Array], permutation: NDArray[np.int64]
+) -> dict[str, Array]:
+    """Every named feature's values after renaming the nodes."""
+    return {
+        name: relabel_values(problem.feature(name), value, permutation)
+        for name, value in values.items()
+    }
+
+
+def relabel_values(feature: Feature, value: Array, permutation: NDArray[np.int64]) -> Array:
+    """One feature's values after renaming the nodes, its own and those it points to."""
+    old = np.argsort(permutation)
+    if feature.type == "mask_one":
+        return np.asarray(permutation[value])
+    moved = value
+    if feature.place == "node":
+        moved = value[old]
+    elif feature.place in ("edge", "pair"):
+        moved = value[np.ix_(old, old)]
+    return np.asarray(permutation[moved]) if feature.type == "pointer" else moved

@@ -1,0 +1,160 @@
+"""A problem, a split, a seed and a number in, one instance out, the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from gnarl_compiler.graphs.graph import Graph
+from gnarl_compiler.graphs.instance import Array, Instance
+from gnarl_compiler.graphs.streams import stream
+from gnarl_compiler.instances.generators import GenerationError, draw_graph
+from gnarl_compiler.instances.sources import draw_values
+from gnarl_compiler.interpret.episode import Interpreter
+from gnarl_dsl.check.instance_sets import WHOLE_ARGUMENTS
+from gnarl_dsl.model import Draw, InstanceSet, Problem, Split
+
+ATTEMPTS = 1000
+# Separate streams: tags and values must not depend on how many draws the graph took.
+GRAPH, VALUES, TAGS = 0, 1, 2  # what a stream of an instance draws
+
+
+@dataclass(frozen=True)
+class Family:
+    """Graphs of one split and kind, with all arguments fixed but those drawn per instance."""
+
+    split: str
+    generator: str
+    args: tuple[Draw, ...]
+
+    def label(self) -> str:
+        texts = [f"{arg.name}={_describe(arg)}" for arg in self.args]
+        return f"{self.generator}({', '.join(texts)})"
+
+
+def _describe(arg: Draw) -> str:
+    texts = [f"{value:g}" for value in arg.values]
+    if arg.kind == "between":
+        return f"[{', '.join(texts)}]"
+    return texts[0] if len(texts) == 1 else "{" + ", ".join(texts) + "}"
+
+
+def choose_split(problem: Problem, split: str, instances: str | None = None) -> Split:
+    """The named split of the named instance set, or of the first set."""
+    chosen = _choose_set(problem, instances)
+    for entry in chosen.splits:
+        if entry.name == split:
+            return entry
+    known = ", ".join(entry.name for entry in chosen.splits)
+    raise LookupError(f"the instances `{chosen.name}` have no split `{split}`; they have: {known}")
+
+
+def _choose_set(problem: Problem, name: str | None) -> InstanceSet:
+    for entry in problem.instances:
+        if name in (None, entry.name):
+            return entry
+    known = ", ".join(entry.name for entry in problem.instances) or "none"
+    wanted = f"instances `{name}`" if name else "instances"
+    raise LookupError(f"problem {problem.name} has no {wanted}; it has: {known}")
+
+
+def families(split: Split) -> list[Family]:
+    """In training one family that draws from its sets; else one for each choice from them."""
+    if split.name == "train":
+        return [Family(split.name, split.generator, split.args)]
+    fixed = [_each(arg) for arg in split.args]
+    return [Family(split.name, split.generator, choice) for choice in product(*fixed)]
+
+
+def _each(arg: Draw) -> list[Draw]:
+    if arg.kind == "between":
+        return [arg]
+    return [Draw.model_construct(name=arg.name, kind="one_of", values=(v,)) for v in arg.values]
+
+
+def draw_instance(
+    problem: Problem, family: Family, seed: int, number: int, nodes: int | None = None
+) -> Instance:
+    """Instance `number` of a family, redrawn until it is what the problem asks for."""
+    game = Interpreter(problem)
+    for attempt in range(ATTEMPTS):
+        instance = _draw(problem, family, seed, (number, attempt), nodes)
+        if instance is not None and _is_playable(game, instance):
+            return instance
+    raise GenerationError(
+        f"{ATTEMPTS} draws of {family.label()} gave no instance of {problem.name} that is "
+        f"{_wishes(problem)}; try larger or denser graphs"
+    )
+
+
+@cache
+def split_seed(seed: int, split: str) -> int:
+    """A seed of its own for each split, so that no two of them share an instance."""
+    return int(stream(seed, f"split {split}").integers(2**62))
+
+
+def _wishes(problem: Problem) -> str:
+    graph = problem.graph
+    wishes = [word for word in ("connected", "acyclic") if getattr(graph, word)]
+    return " and ".join([*wishes, "not over at its start"])
+
+
+def _is_playable(game: Interpreter, instance: Instance) -> bool:
+    return game.reset(instance).ended is None
+
+
+def _draw(
+    problem: Problem, family: Family, seed: int, key: tuple[int, int], nodes: int | None
+) -> Instance | None:
+    seed = split_seed(seed, family.split)
+    rng = stream(seed, "instance", *key, GRAPH)
+    args = {arg.name: draw_argument(arg, rng) for arg in family.args}
+    n = int(args.pop("n", 0)) if nodes is None else nodes
+    args.pop("n", None)
+    kind = problem.graph
+    graph = draw_graph(
+        family.generator, n, args, directed=kind.directed, acyclic=kind.acyclic, rng=rng
+    )
+    if (kind.connected and not graph.is_connected()) or (kind.acyclic and not graph.is_acyclic()):
+        return None
+    tags = stream(seed, "instance", *key, TAGS).integers(0, 2**63, n).astype(np.uint64)
+    values = stream(seed, "instance", *key, VALUES)
+    return Instance(graph, draw_inputs(problem, graph, values), tags)
+
+
+def draw_argument(arg: Draw, rng: np.random.Generator) -> float:
+    if arg.kind == "between":
+        low, high = arg.values
+        if arg.name in WHOLE_ARGUMENTS:
+            return float(rng.integers(int(low), int(high) + 1))
+        return float(rng.uniform(low, high))
+    return float(arg.values[int(rng.integers(len(arg.values)))])
+
+
+def draw_inputs(problem: Problem, graph: Graph, rng: np.random.Generator) -> dict[str, Array]:
+    """Every input feature, drawn from its source in the order of the spec."""
+    inputs: dict[str, Array] = {}
+    for feature in problem.features:
+        source = feature.source
+        if feature.stage != "input" or source is None:
+            continue
+        if source.name == "given":
+            raise GenerationError(
+                f"the input `{feature.name}` of {problem.name} comes from files only (~ given); "
+                "it cannot be generated"
+            )
+        inputs[feature.name] = draw_values(source.name, source.args, feature.place, graph, rng)
+    return inputs
+
+
+def draw_split(
+    problem: Problem, split: str, count: int, seed: int = 0, instances: str | None = None
+) -> Iterator[Instance]:
+    """`count` instances of a split, cycling over its families."""
+    kinds = families(choose_split(problem, split, instances))
+    for number in range(count):
+        yield draw_instance(problem, kinds[number % len(kinds)], seed, number)

@@ -1,0 +1,116 @@
+"""A source and its arguments go in, random values for one input of a graph come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from gnarl_compiler.graphs.graph import Graph
+from gnarl_compiler.instances.generators import GenerationError
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where input values come from: the arguments it takes, and a draw per location it fits."""
+
+    args: tuple[str, ...]
+    draws: Mapping[str, Callable[[Graph, Sequence[float], Generator], NDArray[Any]]]
+
+
+def draw_values(
+    source: str, args: Sequence[float], location: str, graph: Graph, rng: Generator
+) -> NDArray[Any]:
+    """Values for one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
+    if source not in SOURCES:
+        raise GenerationError(f"unknown source `{source}`; known: {', '.join(SOURCES)}")
+    known = SOURCES[source]
+    if location not in known.draws:
+        raise GenerationError(f"{source} fits {' or '.join(known.draws)}, found {location}")
+    if len(args) != len(known.args) or list(args) != sorted(args):
+        wanted = " <= ".join(known.args) or "no arguments"
+        raise GenerationError(f"{source} takes {wanted}, found {list(args)}")
+    return known.draws[location](graph, args, rng)
+
+
+def _single(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Inputs are float32 values in float64 arithmetic, so that sums of them rarely round."""
+    return values.astype(np.float32).astype(np.float64)
+
+
+def _on_edges(values: NDArray[np.float64], graph: Graph) -> NDArray[np.float64]:
+    """One value per edge, the same both ways if undirected, and zero off the edges."""
+    if not graph.directed:
+        upper = np.triu(values, 1)
+        values = upper + upper.T
+    return _single(np.where(graph.adjacency, values, 0.0))
+
+
+def _clrs_weight(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
+    """The CLRS-30 sampler's weights, which on undirected graphs lean towards the middle."""
+    weight = rng.random((graph.n, graph.n))
+    return _on_edges(weight if graph.directed else np.sqrt(weight * weight.T + 1e-3), graph)
+
+
+def _any_node(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.int64]:
+    return np.asarray(rng.integers(graph.n), dtype=np.int64)
+
+
+def _uniform(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
+    low, high = args
+    return np.asarray(rng.uniform(low, high, size=shape))
+
+
+def _coin(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.bool_]:
+    return np.asarray(rng.random(shape) < args[0])
+
+
+def _edge_coins(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.bool_]:
+    """One throw per edge, the same both ways if undirected, and false off the edges."""
+    thrown = _coin((graph.n, graph.n), args, rng)
+    upper = np.triu(thrown, 1)
+    return graph.adjacency & (thrown if graph.directed else upper | upper.T)
+
+
+def _distances(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
+    """Distances between points drawn uniformly from the unit square."""
+    x, y = rng.random((2, graph.n))
+    return _single(np.hypot(x[:, None] - x, y[:, None] - y))
+
+
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "clrs_weight": Source((), {"edge": _clrs_weight}),
+        "any_node": Source((), {"node": _any_node}),
+        "uniform": Source(
+            ("low", "high"),
+            {
+                "node": lambda g, args, rng: _single(_uniform((g.n,), args, rng)),
+                "edge": lambda g, args, rng: _on_edges(_uniform((g.n, g.n), args, rng), g),
+                "pair": lambda g, args, rng: _single(_uniform((g.n, g.n), args, rng)),
+                "graph": lambda g, args, rng: _single(_uniform((), args, rng)),
+            },
+        ),
+        "coin": Source(
+            ("p",),
+            {
+                "node": lambda g, args, rng: _coin((g.n,), args, rng),
+                "edge": _edge_coins,
+                "pair": lambda g, args, rng: _coin((g.n, g.n), args, rng),
+                "graph": lambda g, args, rng: _coin((), args, rng),
+            },
+        ),
+        "euclidean": Source(
+            (),
+            {
+                "edge": lambda g, args, rng: _on_edges(_distances(g, args, rng), g),
+                "pair": _distances,
+            },
+        ),
+    }
+)

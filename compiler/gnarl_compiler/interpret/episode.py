@@ -1,0 +1,245 @@
+"""The interpreter: a problem and an instance in, an episode played one pick at a time.
+
+Slow and obvious on purpose: it is the definition of the language, and every fast path
+is tested against it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.graphs.instance import Array, Instance
+from gnarl_compiler.interpret.evaluate import Bindings, Evaluator
+from gnarl_compiler.interpret.execute import Executor
+from gnarl_compiler.interpret.state import (
+    Change,
+    Ending,
+    Episode,
+    IllegalPick,
+    SpecRunError,
+    State,
+    unfit,
+)
+from gnarl_dsl import model
+from gnarl_dsl.language.numbers import SNAP, evaluate_arithmetic, nearly_equal
+from gnarl_dsl.model import Problem, choose_reward
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One pick: the state it led to, what it paid, and every write it made."""
+
+    state: State
+    reward: float
+    changes: tuple[Change, ...]
+
+
+class Interpreter:
+    """Plays episodes of one problem; `reward` names an objective or a reward of the spec."""
+
+    def __init__(self, problem: Problem, reward: str | None = None) -> None:
+        self.problem = problem
+        self.reward = choose_reward(problem, reward)
+
+    # Episodes
+
+    def reset(self, instance: Instance) -> State:
+        """The first state of an episode; it may have ended already."""
+        episode = Episode(self.problem, instance, dict(instance.oracles), math.inf, math.inf)
+        state = self.blank_state(episode)
+        read = Evaluator(state)
+        bounds = replace(
+            episode,
+            horizon=read.number(self.problem.horizon, {}),
+            limit=read.number(self.problem.limit, {}) if self.problem.limit else math.inf,
+        )
+        state = replace(state, episode=bounds, features=self.initial_features(state))
+        state = replace(state, potential=self.potential(state))
+        return replace(state, ended=self.ending(state))
+
+    def blank_state(self, episode: Episode) -> State:
+        unset = (-1,) * len(self.problem.phases)
+        graph = episode.instance.graph
+        return State(episode, {}, graph.adjacency.copy(), 0, unset, (), 0, 0.0, None)
+
+    def initial_features(self, state: State) -> dict[str, Array]:
+        read = Evaluator(state)
+        own = [feature for feature in self.problem.features if feature.stage == "state"]
+        return {feature.name: self.fitting(feature, read.filled(feature)) for feature in own}
+
+    def fitting(self, feature: model.Feature, values: Array) -> Array:
+        """The values of an observed feature, unless a policy could not read them."""
+        for value in np.ravel(values):
+            what = unfit(feature, float(value))
+            if what:
+                raise SpecRunError(self.problem, feature.span, f"`{feature.name}` is {what}")
+        return values.astype(np.int64) if feature.type == "categorical" else values
+
+    def step(self, state: State, node: int) -> Transition:
+        """Apply a legal pick; IllegalPick if it is none."""
+        self.require_legal(state, node)
+        return self.apply(state, node)
+
+    def apply(self, state: State, node: int) -> Transition:
+        phase = self.problem.phases[state.phase]
+        work = Executor(state)
+        work.run(phase.update, self.bindings(state, node))
+        last = (*state.last[: state.phase], node, *state.last[state.phase + 1 :])
+        moved = replace(work.state, last=last)
+        if state.phase + 1 < len(self.problem.phases):
+            following = replace(moved, phase=state.phase + 1, picks=(*state.picks, node))
+            return Transition(following, 0.0, tuple(work.changes))
+        ended = replace(moved, phase=0, picks=(), rounds=state.rounds + 1)
+        ended = replace(ended, ended=self.ending(ended))
+        reward, potential = self.payment(state, ended)
+        return Transition(replace(ended, potential=potential), reward, tuple(work.changes))
+
+    def bindings(self, state: State, node: int | None = None) -> Bindings:
+        """The picks of this round by the names of their phases' variables."""
+        picks = state.picks if node is None else (*state.picks, node)
+        names = [phase.variable for phase in self.problem.phases]
+        return dict(zip(names, picks, strict=False))
+
+    # Legality
+
+    def mask(self, state: State) -> NDArray[np.bool_]:
+        """Which nodes may be picked now: all false once the episode has ended."""
+        if state.ended is not None:
+            return np.zeros(state.n, np.bool_)
+        return self.legal(state)
+
+    def legal(self, state: State) -> NDArray[np.bool_]:
+        allow = self.problem.phases[state.phase].allow
+        if allow is None:
+            return np.ones(state.n, np.bool_)
+        read = Evaluator(state)
+        return np.array([read.truth(allow, self.bindings(state, v)) for v in range(state.n)], bool)
+
+    def require_legal(self, state: State, node: int) -> None:
+        phase = self.problem.phases[state.phase]
+        if state.ended is not None:
+            raise IllegalPick(f"the episode has {state.ended}; no node can be picked")
+        if not 0 <= node < state.n:
+            raise IllegalPick(f"there is no node {node} in a graph of {state.n} nodes")
+        if phase.allow is not None and not self.mask(state)[node]:
+            line = self.problem.line_of(phase.allow.span)
+            raise IllegalPick(f"node {node} is not allowed in phase {phase.name} (line {line})")
+
+    def is_dead_end(self, state: State) -> bool:
+        """Whether the episode goes on but no node can be picked."""
+        return state.ended is None and not self.mask(state).any()
+
+    # Endings
+
+    def ending(self, state: State) -> Ending | None:
+        """At the start of a round: has the episode ended, and how?"""
+        episode = state.episode
+        if self.problem.terminate and Evaluator(state).truth(self.problem.terminate, {}):
+            return "terminated"
+        if state.rounds >= episode.horizon - SNAP:
+            return "terminated"
+        if state.rounds >= episode.limit - SNAP:
+            return "truncated"
+        return None if self.legal(state).any() else "terminated"
+
+    def correct(self, state: State) -> bool:
+        clause = self.problem.correct
+        return clause is None or Evaluator(state).truth(clause, {})
+
+    def valid(self, state: State) -> bool:
+        clause = self.problem.valid
+        return clause is None or Evaluator(state).truth(clause, {})
+
+    # Rewards
+
+    def objective(self, state: State, name: str | None = None) -> float:
+        return Evaluator(state).number(self.problem.objective(name).value, {})
+
+    def metric(self, state: State, name: str) -> float:
+        metric = next(entry for entry in self.problem.metrics if entry.name == name)
+        return Evaluator(state).number(metric.value, {})
+
+    def potential(self, state: State) -> float:
+        """The value whose gain per round is the reward; 0 for other kinds of reward."""
+        if isinstance(self.reward, model.Objective) or (
+            self.reward is not None and self.reward.kind == "potential"
+        ):
+            return Evaluator(state).number(self.reward.value, {})
+        return 0.0
+
+    def payment(self, before: State, after: State) -> tuple[float, float]:
+        """The reward of a completed round, and the potential to measure the next one from."""
+        reward = self.reward
+        if reward is None:
+            return 0.0, 0.0
+        if isinstance(reward, model.Objective) or reward.kind == "potential":
+            value = self.potential(after)
+            return evaluate_arithmetic("-", value, before.potential), value
+        if reward.kind == "terminal" and after.ended is None:
+            return 0.0, 0.0
+        return Evaluator(after).number(reward.value, {}), 0.0
+
+    # Observations
+
+    def observation(self, state: State) -> dict[str, Array]:
+        """Every observed feature by name, derived ones computed now."""
+        read = Evaluator(state)
+        observed = [feature for feature in self.problem.features if feature.observed]
+        return {f.name: self.fitting(f, read.stored(f.name)) for f in observed}
+
+    # Experts
+
+    def expert(self, state: State, name: str | None = None) -> NDArray[np.float64]:
+        """The expert's distribution over nodes; all zero where it has nothing to say."""
+        expert = self.problem.expert(name)
+        legal = [int(v) for v in np.flatnonzero(self.mask(state))]
+        if isinstance(expert, model.GreedyExpert):
+            chosen = self.greediest(state, legal, expert.objective)
+        else:
+            chosen = self.ruled(state, legal, expert)
+        distribution = np.zeros(state.n)
+        if chosen:
+            distribution[chosen] = 1.0 / len(chosen)
+        return distribution
+
+    def ruled(self, state: State, legal: list[int], expert: model.RuleExpert) -> list[int]:
+        """The first alternative of the phase's rule that leaves a node."""
+        phase = self.problem.phases[state.phase].name
+        rule = next(rule for rule in expert.phases if rule.phase == phase)
+        for alternative in rule.alternatives:
+            chosen = self.alternative(state, legal, alternative)
+            if chosen:
+                return chosen
+        return []
+
+    def alternative(
+        self, state: State, legal: list[int], alternative: model.Alternative
+    ) -> list[int]:
+        read, where = Evaluator(state), alternative.where
+        chosen = [v for v in legal if where is None or read.truth(where, self.bindings(state, v))]
+        for key in alternative.keys:
+            sign = 1.0 if key.direction == "minimising" else -1.0
+            scores = {v: sign * read.number(key.value, self.bindings(state, v)) for v in chosen}
+            chosen = best_of(scores)
+        return chosen
+
+    def greediest(self, state: State, legal: list[int], objective: str) -> list[int]:
+        """The picks from which the best objective at the end of the round can be reached."""
+        return best_of({v: -self.reachable(state, v, objective) for v in legal})
+
+    def reachable(self, state: State, node: int, objective: str) -> float:
+        after = self.apply(state, node).state
+        if after.phase == 0:
+            return self.objective(after, objective)
+        options = np.flatnonzero(self.legal(after))
+        return max((self.reachable(after, int(v), objective) for v in options), default=-math.inf)
+
+
+def best_of(scores: dict[int, float]) -> list[int]:
+    """The nodes whose score is smallest, within tolerance."""
+    best = min(scores.values(), default=0.0)
+    return [node for node, score in scores.items() if nearly_equal(score, best)]

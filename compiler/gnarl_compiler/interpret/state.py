@@ -1,0 +1,93 @@
+"""What an episode is and where it stands: `Episode` never changes, `State` is one moment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.graphs.instance import Array, Instance
+from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.report.source import Span
+
+Ending = Literal["terminated", "truncated"]
+Value = float | bool | int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """An instance with its labels (filled in when first read) and its bounds in rounds."""
+
+    problem: Problem
+    instance: Instance
+    oracles: dict[str, Array]
+    horizon: float
+    limit: float
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Values of the state features and everything the paper adds to them.
+
+    `last[k]` is the latest pick of phase k, -1 if there was none; `picks` are those of the
+    round under way; `potential` is the value that the next round's reward is measured from.
+    """
+
+    episode: Episode
+    features: Mapping[str, Array]
+    adjacency: NDArray[np.bool_]  # (nodes, nodes)
+    phase: int
+    last: tuple[int, ...]  # (phases,)
+    picks: tuple[int, ...]  # (phases done in this round,)
+    rounds: int
+    potential: float
+    ended: Ending | None
+
+    @property
+    def n(self) -> int:
+        return len(self.adjacency)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One write of an update: which line, which cell, from what to what."""
+
+    span: Span
+    target: str
+    index: tuple[int, ...]
+    before: Value
+    after: Value
+
+
+class SpecRunError(Exception):
+    """A spec that did something at run time which no check could foresee."""
+
+    def __init__(self, problem: Problem, span: Span, what: str) -> None:
+        self.line = problem.line_of(span)
+        name = problem.sources[span.file].name
+        text = problem.text_of(span)
+        super().__init__(f"{name}:{self.line}: {what}\n  {self.line} | {text}")
+
+    @classmethod
+    def at_line(cls, problem: Problem, line: int, what: str) -> SpecRunError:
+        """The same for a line of the spec's own file."""
+        lines = problem.sources[0].text.splitlines(keepends=True)
+        start = sum(len(text) for text in lines[: line - 1])
+        return cls(problem, Span(start, start + len(lines[line - 1].rstrip())), what)
+
+
+class IllegalPick(Exception):
+    """A pick that the mask forbids."""
+
+
+def unfit(feature: Feature, value: float) -> str:
+    """What keeps a value out of an observed feature, in words; nothing if it fits."""
+    if feature.type == "scalar" and math.isinf(value):
+        return "infinite, which a policy cannot read"
+    if feature.type == "categorical" and not 0 <= value < feature.categories:
+        return f"{value:g}, outside 0..{feature.categories - 1}"
+    return ""

@@ -1,0 +1,1 @@
+"""Operations in, a verified program out: the intermediate representation and its rules."""

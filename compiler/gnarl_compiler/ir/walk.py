@@ -1,0 +1,153 @@
+"""An IR program and a renumbering in, the renumbered program out; what every pass is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from gnarl_compiler.ir import ops as ir
+from gnarl_compiler.ir.ops import Program, Ref, Unsupported
+
+Mover = Callable[[Ref], Ref]
+
+
+@contextmanager
+def shallow() -> Iterator[None]:
+    """Formulas are walked recursively; those that are too deep for that are not supported."""
+    try:
+        yield
+    except RecursionError:
+        raise Unsupported("definitions nested too deeply") from None
+
+
+def roots(program: Program) -> Iterator[Ref]:
+    """Every operation that a program names."""
+    seen: list[Ref] = []
+
+    def note(ref: Ref) -> Ref:
+        seen.append(ref)
+        return ref
+
+    map_program(program, note)
+    yield from seen
+
+
+def map_program(program: Program, move: Mover) -> Program:
+    """The same program with every named operation replaced."""
+
+    def maybe(ref: Ref | None) -> Ref | None:
+        return None if ref is None else move(ref)
+
+    return replace(
+        program,
+        phases=tuple(
+            replace(p, allow=maybe(p.allow), update=_statements(p.update, move))
+            for p in program.phases
+        ),
+        initial=tuple(replace(c, value=move(c.value)) for c in program.initial),
+        derived=tuple(replace(c, value=move(c.value)) for c in program.derived),
+        horizon=move(program.horizon),
+        limit=maybe(program.limit),
+        terminate=maybe(program.terminate),
+        correct=maybe(program.correct),
+        valid=maybe(program.valid),
+        objectives=tuple((name, move(ref)) for name, ref in program.objectives),
+        metrics=tuple((name, move(ref)) for name, ref in program.metrics),
+        reward=program.reward and replace(program.reward, value=move(program.reward.value)),
+        experts=tuple(_expert(e, move) for e in program.experts),
+        kept=tuple(replace(k, value=move(k.value)) for k in program.kept),
+    )
+
+
+def _expert(expert: ir.ExpertCode, move: Mover) -> ir.ExpertCode:
+    rules = tuple(
+        tuple(
+            ir.Choice(
+                None if choice.where is None else move(choice.where),
+                tuple((sign, move(key)) for sign, key in choice.keys),
+            )
+            for choice in rule
+        )
+        for rule in expert.rules
+    )
+    return replace(expert, rules=rules)
+
+
+def _statements(body: tuple[ir.Statement, ...], move: Mover) -> tuple[ir.Statement, ...]:
+    return tuple(_statement(statement, move) for statement in body)
+
+
+def _statement(statement: ir.Statement, move: Mover) -> ir.Statement:
+    match statement:
+        case ir.Store():
+            index = tuple(move(ref) for ref in statement.index)
+            return replace(statement, index=index, value=move(statement.value))
+        case ir.StoreEdge():
+            source, target = move(statement.source), move(statement.target)
+            return ir.StoreEdge(source, target, move(statement.value), statement.span)
+        case ir.Bind():
+            return replace(statement, value=move(statement.value))
+        case ir.Branch():
+            return ir.Branch(
+                move(statement.condition),
+                _statements(statement.then, move),
+                _statements(statement.otherwise, move),
+            )
+        case ir.Loop():
+            where = None if statement.where is None else move(statement.where)
+            domains = tuple(map_domain(domain, move) for domain in statement.domains)
+            return ir.Loop(domains, where, _statements(statement.body, move))
+
+
+def map_domain(domain: ir.Domain, move: Mover) -> ir.Domain:
+    return domain if domain.node is None else replace(domain, node=move(domain.node))
+
+
+def map_operands(op: ir.Op, move: Mover) -> ir.Op:
+    """The same operation on moved operands."""
+    match op:
+        case ir.Read():
+            return replace(op, index=tuple(move(ref) for ref in op.index))
+        case ir.Logic():
+            return replace(op, args=tuple(move(ref) for ref in op.args))
+        case ir.Call():
+            args = tuple(move(arg) if isinstance(arg, int) else arg for arg in op.args)
+            return replace(op, args=args)
+        case ir.Reduce():
+            return ir.Reduce(
+                op.op,
+                tuple(map_domain(domain, move) for domain in op.domains),
+                None if op.where is None else move(op.where),
+                None if op.body is None else move(op.body),
+            )
+        case ir.Const() | ir.Axis() | ir.Local() | ir.Pick() | ir.Last() | ir.Marked():
+            return op
+        case ir.Nodes() | ir.Edges():
+            return op
+        case _:
+            named = {name: getattr(op, name) for name in ir.ref_fields(op)}
+            moved = {name: move(ref) for name, ref in named.items() if ref is not None}
+            return replace(op, **moved)  # type: ignore[arg-type]
+
+
+def reachable(program: Program, refs: Iterable[Ref]) -> set[Ref]:
+    """The operations that some values are made of."""
+    seen: set[Ref] = set()
+    waiting = list(refs)
+    while waiting:
+        ref = waiting.pop()
+        if ref not in seen:
+            seen.add(ref)
+            waiting += ir.operands(program.ops[ref])
+    return seen
+
+
+def sweep(program: Program) -> Program:
+    """Renumber the operations that are still used, in order."""
+    used = sorted(reachable(program, roots(program)))
+    numbers = {ref: number for number, ref in enumerate(used)}
+    move = numbers.__getitem__
+    ops = tuple(map_operands(program.ops[ref], move) for ref in used)
+    infos = tuple(program.infos[ref] for ref in used)
+    return replace(map_program(program, move), ops=ops, infos=infos)

@@ -1,0 +1,1 @@
+"""A checked problem in, an IR program out."""

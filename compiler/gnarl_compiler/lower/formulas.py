@@ -1,0 +1,274 @@
+"""Checked formulas in, entries of the IR table out: lets inlined, clauses resolved, axes named."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from gnarl_compiler.ir import ops as ir
+from gnarl_compiler.ir.builder import Builder
+from gnarl_compiler.ir.ops import Ref
+from gnarl_dsl import model
+from gnarl_dsl.model import Expr, Problem
+from gnarl_dsl.report.diagnostics import InternalError
+
+Names = Mapping[str, Ref]
+
+
+@dataclass
+class Versions:
+    """Which write every feature, and the graph (""), was last changed by; 0 before any."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    latest: int = 0
+
+    def of(self, name: str) -> int:
+        return self.counts.get(name, 0)
+
+    def bump(self, *names: str) -> None:
+        """A write that nothing before it can have seen."""
+        self.latest += 1
+        self.counts = {**self.counts, **dict.fromkeys(names, self.latest)}
+
+    def changed(self, *others: Mapping[str, int]) -> set[str]:
+        """What was written since the points that the others describe."""
+        return {
+            name
+            for other in others
+            for name in {*self.counts, *other}
+            if other.get(name, 0) != self.of(name)
+        }
+
+
+class FormulaLowering:
+    """The formulas of one problem on their way into the table."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.build = Builder(problem)
+        self.versions = Versions()
+        self.lets = {let.name: let for let in problem.lets}
+        self.phase_numbers = {phase.name: i for i, phase in enumerate(problem.phases)}
+        # How many axes are bound around what is being lowered: part of every axis name, so
+        # that no formula inlined under a binder can capture its variable.
+        self.depth = 0
+        # Ends of edges, as (source, target, version of the graph): what the binders promise.
+        self.joined: frozenset[tuple[Ref, Ref, int]] = frozenset()
+        self._inlined: dict[Hashable, Ref] = {}
+        self._deepest: list[int] = []
+
+    # Expressions
+
+    def expr(self, expr: Expr, names: Names) -> Ref:
+        add = self.build.add
+        match expr:
+            case model.Number():
+                return add(ir.Const(float(expr.value), "number"))
+            case model.Boolean():
+                return add(ir.Const(expr.value, "truth"))
+            case model.Category():
+                return add(ir.Const(float(expr.value), "category"))
+            case model.Variable():
+                return names[expr.name]
+            case model.Read():
+                return self.cell(expr.feature, tuple(self.expr(i, names) for i in expr.index))
+            case model.OneNode():
+                return self.marked(expr.feature)
+            case model.Size():
+                return add(ir.Nodes() if expr.of == "nodes" else ir.Edges(self.versions.of("")))
+            case model.HasEdge():
+                return self.has_edge(self.expr(expr.source, names), self.expr(expr.target, names))
+            case model.Degree():
+                node = self.expr(expr.node, names)
+                return add(ir.Degree(node, expr.direction, self.versions.of("")))
+            case model.Last():
+                return add(ir.Last(self.phase_numbers[expr.phase]))
+            case model.Otherwise():
+                return add(
+                    ir.Otherwise(self.expr(expr.value, names), self.expr(expr.default, names))
+                )
+            case model.Unary():
+                return add(ir.Unary(expr.op, self.expr(expr.operand, names)))
+            case model.Arithmetic():
+                left, right = self.expr(expr.left, names), self.expr(expr.right, names)
+                return add(ir.Binary(expr.op, left, right))
+            case model.Compare():
+                left, right = self.expr(expr.left, names), self.expr(expr.right, names)
+                return add(ir.Compare(expr.op, left, right))
+            case model.Logic():
+                return add(ir.Logic(expr.op, tuple(self.expr(arg, names) for arg in expr.args)))
+            case model.IfElse():
+                parts = (expr.condition, expr.then, expr.otherwise)
+                return add(ir.Select(*(self.expr(part, names) for part in parts)))
+            case model.Quantifier():
+                return self.quantifier(expr, names)
+            case model.LetCall():
+                let = self.lets[expr.name]
+                args = tuple(self.expr(arg, names) for arg in expr.args)
+                return self.inlined(let.body, [param.name for param in let.params], args)
+            case model.ClauseRef():
+                return self.inlined(self.clause(expr), [], ())
+            case model.Call():
+                return self.call(expr, names)
+            case model.Chase():
+                return self.chase(expr, names)
+            case model.Choice() | model.FeatureRef():
+                raise InternalError("an argument of a function was used as a value")
+            case _:
+                assert_never(expr)
+
+    def inlined(self, body: Expr, names: Sequence[str], args: tuple[Ref, ...]) -> Ref:
+        """A definition with its arguments, lowered once per arguments and state of writes."""
+        outside = self.depth
+        self.depth = max([outside, *(self.deepest(arg) for arg in args)])
+        writes = tuple(sorted(self.versions.counts.items()))
+        key = (id(body), args, self.depth, writes, self.joined)
+        if key not in self._inlined:
+            self._inlined[key] = self.expr(body, dict(zip(names, args, strict=False)))
+        self.depth = outside
+        return self._inlined[key]
+
+    def deepest(self, ref: Ref) -> int:
+        """A depth whose axes are bound nowhere in a value."""
+        for number in range(len(self._deepest), len(self.build.ops)):
+            op = self.build.ops[number]
+            own = [int(axis.rpartition("_")[2]) + 1 for axis in ir.own_axes(op)]
+            self._deepest.append(max([0, *own, *(self._deepest[r] for r in ir.operands(op))]))
+        return self._deepest[ref]
+
+    def clause(self, expr: model.ClauseRef) -> Expr:
+        if expr.clause == "objective":
+            return self.problem.objective(expr.name).value
+        clause = self.problem.correct if expr.clause == "correct" else self.problem.valid
+        if clause is None:
+            raise InternalError(f"the clause `{expr.clause}` is missing")
+        return clause
+
+    def cell(self, name: str, index: tuple[Ref, ...]) -> Ref:
+        """A stored cell, or the formula of a derived one; derived edges read 0 off the edges."""
+        feature = self.build.features[name]
+        if feature.type == "mask_one":
+            return self.build.add(ir.Compare("==", self.marked(name), index[0]))
+        if feature.stage != "derived":
+            return self.build.add(ir.Read(name, index, self.versions.of(name)))
+        if feature.initial is None:
+            raise InternalError(f"the derived feature `{name}` has no formula")
+        value = self.inlined(feature.initial, feature.vars, index)
+        if feature.place != "edge":
+            return value
+        joined = self.has_edge(index[0], index[1])
+        kind = self.build.infos[value].kind
+        nothing = self.build.add(ir.Const(False if kind == "truth" else 0.0, kind))
+        return self.build.add(ir.Select(joined, value, nothing))
+
+    def has_edge(self, source: Ref, target: Ref) -> Ref:
+        """Whether two nodes are joined: known, if a binder went along that edge."""
+        version = self.versions.of("")
+        ends = {(source, target, version)}
+        if not self.problem.graph.directed:
+            ends.add((target, source, version))
+        if ends & self.joined:
+            return self.build.add(ir.Const(True, "truth"))
+        return self.build.add(ir.HasEdge(source, target, version))
+
+    def marked(self, name: str) -> Ref:
+        """The node of a mask_one, or the formula that says which."""
+        feature = self.build.features[name]
+        if feature.stage != "derived" or feature.initial is None:
+            return self.build.add(ir.Marked(name, self.versions.of(name)))
+        return self.inlined(feature.initial, (), ())
+
+    # Binders
+
+    @contextmanager
+    def bound(
+        self, binders: Sequence[model.Binder], names: Names
+    ) -> Iterator[tuple[tuple[ir.Domain, ...], Names]]:
+        """Named axes for the binders, and the names in reach inside them."""
+        outside = self.depth, self.joined
+        result: list[ir.Domain] = []
+        inner = dict(names)
+        for binder in binders:
+            domain, kind = self.domain(binder, inner)
+            axes = [self.build.add(ir.Axis(axis, kind)) for axis in domain.axes]
+            inner |= zip(binder.names, axes, strict=True)
+            self.depth += len(binder.names)
+            self.joined |= _joined_by(domain, axes)
+            result.append(domain)
+        yield tuple(result), inner
+        self.depth, self.joined = outside
+
+    def domain(self, binder: model.Binder, names: Names) -> tuple[ir.Domain, ir.Kind]:
+        axes = tuple(f"{name}_{self.depth + i}" for i, name in enumerate(binder.names))
+        version = self.versions.of("")
+        match binder.domain:
+            case model.NodesDomain():
+                return ir.Domain("nodes", axes), "node"
+            case model.EdgesDomain():
+                return ir.Domain("edges", axes, version=version), "node"
+            case model.NearDomain():
+                node = self.expr(binder.domain.node, names)
+                way = binder.domain.direction
+                return ir.Domain("near", axes, node, way, version=version), "node"
+            case model.RangeDomain():
+                bounds = (binder.domain.first, binder.domain.last)
+                return ir.Domain("range", axes, bounds=bounds), "number"
+            case _:
+                assert_never(binder.domain)
+
+    def quantifier(self, expr: model.Quantifier, names: Names) -> Ref:
+        with self.bound(expr.binders, names) as (domains, inner):
+            where = None if expr.where is None else self.expr(expr.where, inner)
+            body = None if expr.body is None else self.expr(expr.body, inner)
+        return self.build.add(ir.Reduce(expr.op, domains, where, body))
+
+    def chase(self, expr: model.Chase, names: Names) -> Ref:
+        at = f"at_{self.depth}"
+        start = self.expr(expr.start, names)
+        target = None if expr.target is None else self.expr(expr.target, names)
+        here = self.build.add(ir.Axis(at, "node"))
+        self.depth += 1
+        following = self.cell(expr.pointer, (here,))
+        cost = None if expr.weight is None else self.cell(expr.weight, (following, here))
+        self.depth -= 1
+        return self.build.add(ir.Chase(expr.op, following, start, target, at, cost))
+
+    def call(self, expr: model.Call, names: Names) -> Ref:
+        """Of its features, only the pointers of a function can be derived ones."""
+        args: list[Ref | str] = []
+        versions: list[int] = []
+        at = None
+        for arg in expr.args:
+            if not isinstance(arg, model.FeatureRef):
+                args.append(arg.value if isinstance(arg, model.Choice) else self.expr(arg, names))
+            elif self.build.features[arg.feature].type == "pointer":
+                at = f"at_{self.depth}"
+                args.append(self.over_nodes(arg.feature, at))
+            else:
+                args.append(arg.feature)
+                versions.append(self.versions.of(arg.feature))
+        versions.append(self.versions.of(""))
+        return self.build.add(ir.Call(expr.function, tuple(args), tuple(versions), at))
+
+    def over_nodes(self, feature: str, axis: str) -> Ref:
+        """A feature at every node."""
+        node = self.build.add(ir.Axis(axis, "node"))
+        self.depth += 1
+        value = self.cell(feature, (node,))
+        self.depth -= 1
+        return value
+
+
+def _joined_by(domain: ir.Domain, axes: list[Ref]) -> frozenset[tuple[Ref, Ref, int]]:
+    """The ends of the edge that an axis goes along."""
+    match domain.kind:
+        case "edges":
+            return frozenset({(axes[0], axes[1], domain.version)})
+        case "near" if domain.node is not None:
+            ends = (domain.node, axes[0])
+            source, target = ends[::-1] if domain.direction == "in" else ends
+            return frozenset({(source, target, domain.version)})
+        case _:
+            return frozenset()

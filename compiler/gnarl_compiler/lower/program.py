@@ -1,0 +1,195 @@
+"""A checked problem in, an IR program out: its formulas, statements and clauses in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from gnarl_compiler.ir import ops as ir
+from gnarl_compiler.ir.ops import PICK, Ref
+from gnarl_compiler.ir.walk import shallow, sweep
+from gnarl_compiler.lower.formulas import FormulaLowering, Names, Versions
+from gnarl_dsl import model
+from gnarl_dsl.model import Expr, Problem, choose_reward
+from gnarl_dsl.report.diagnostics import InternalError
+
+
+class Lowering(FormulaLowering):
+    """Adds statements, and the parts of a program."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.locals = 0
+        self.delayed: set[str] | None = None  # what the loop that is being lowered writes
+
+    # Statements
+
+    def statements(self, body: Sequence[model.Statement], names: Names) -> tuple[ir.Statement, ...]:
+        """Statements in order; those that nothing is left of disappear."""
+        result: list[ir.Statement] = []
+        for statement in body:
+            match statement:
+                case model.Assign():
+                    result.append(self.assign(statement, names))
+                case model.SetEdge():
+                    result.append(self.set_edge(statement, names))
+                case model.Bind():
+                    bind = self.bind(statement, names)
+                    result.append(bind)
+                    names = {**names, statement.name: self.local(bind)}
+                case model.When():
+                    result += self.when(statement, names)
+                case model.ForEach():
+                    result += self.for_each(statement, names)
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def assign(self, statement: model.Assign, names: Names) -> ir.Store:
+        index = tuple(self.expr(part, names) for part in statement.index)
+        value = self.expr(statement.value, names)
+        self.wrote(statement.feature)
+        return ir.Store(statement.feature, index, value, statement.span)
+
+    def set_edge(self, statement: model.SetEdge, names: Names) -> ir.StoreEdge:
+        ends = self.expr(statement.source, names), self.expr(statement.target, names)
+        value = self.expr(statement.value, names)
+        self.wrote("")
+        return ir.StoreEdge(*ends, value, statement.span)
+
+    def wrote(self, name: str) -> None:
+        """Later statements read another version; those of a loop see the state before it."""
+        if self.delayed is None:
+            self.versions.bump(name)
+        else:
+            self.delayed.add(name)
+
+    def bind(self, statement: model.Bind, names: Names) -> ir.Bind:
+        value = self.expr(statement.value, names)
+        self.locals += 1
+        return ir.Bind(f"{statement.name}_{self.locals}", value)
+
+    def local(self, bind: ir.Bind) -> Ref:
+        info = self.build.infos[bind.value]
+        return self.build.add(ir.Local(bind.name, info.kind, info.optional, info.bound))
+
+    def when(self, statement: model.When, names: Names) -> Iterator[ir.Statement]:
+        """After a branch every feature that either side wrote counts as written."""
+        condition = self.expr(statement.condition, names)
+        known = self.build.const(condition)
+        if known is not None:
+            yield from self.statements(
+                statement.then if known.value else statement.otherwise, names
+            )
+            return
+        before = self.versions.counts
+        then = self.statements(statement.then, names)
+        after_then, self.versions.counts = self.versions.counts, before
+        other = self.statements(statement.otherwise, names)
+        written = self.versions.changed(before, after_then)
+        if written:
+            self.versions.bump(*sorted(written))
+        if then or other:
+            yield ir.Branch(condition, then, other)
+
+    def for_each(self, statement: model.ForEach, names: Names) -> Iterator[ir.Statement]:
+        self.delayed = set()
+        with self.bound(statement.binders, names) as (domains, inner):
+            where = None if statement.where is None else self.expr(statement.where, inner)
+            body = self.statements(statement.body, inner)
+        written, self.delayed = self.delayed, None
+        if written:
+            self.versions.bump(*sorted(written))
+            yield ir.Loop(domains, where, body)
+
+    # The program
+
+    def phase(self, number: int) -> ir.PhaseCode:
+        phase = self.problem.phases[number]
+        self.versions = Versions()
+        names = self.phase_names(number)
+        allow = None if phase.allow is None else self.expr(phase.allow, names)
+        update = self.statements(phase.update, names)
+        self.versions = Versions()
+        return ir.PhaseCode(phase.name, allow, update)
+
+    def phase_names(self, number: int) -> dict[str, Ref]:
+        """Earlier picks of the round by name; the pick itself is the axis `pick`."""
+        phases = self.problem.phases
+        names = {phases[k].variable: self.build.add(ir.Pick(k)) for k in range(number)}
+        names[phases[number].variable] = self.build.add(ir.Axis(PICK, "node"))
+        return names
+
+    def cells(self, feature: model.Feature) -> ir.Cells:
+        if feature.initial is None:
+            raise InternalError(f"the feature `{feature.name}` has no formula")
+        count = 0 if feature.type == "mask_one" else {"node": 1, "graph": 0}.get(feature.place, 2)
+        axes = tuple(f"cell{i}" for i in range(count))
+        refs = [self.build.add(ir.Axis(axis, "node")) for axis in axes]
+        names = dict(zip(feature.vars, refs, strict=False))
+        return ir.Cells(feature.name, axes, self.expr(feature.initial, names))
+
+    def expert(self, expert: model.RuleExpert | model.GreedyExpert) -> ir.ExpertCode:
+        if isinstance(expert, model.GreedyExpert):
+            return ir.ExpertCode(expert.name, (), expert.objective)
+        rules = [self.rule(expert, number) for number in range(len(self.problem.phases))]
+        return ir.ExpertCode(expert.name, tuple(rules), None)
+
+    def rule(self, expert: model.RuleExpert, number: int) -> tuple[ir.Choice, ...]:
+        names = self.phase_names(number)
+        name = self.problem.phases[number].name
+        rule = next(rule for rule in expert.phases if rule.phase == name)
+        return tuple(self.choice(alternative, names) for alternative in rule.alternatives)
+
+    def choice(self, alternative: model.Alternative, names: Names) -> ir.Choice:
+        where = None if alternative.where is None else self.expr(alternative.where, names)
+        keys = tuple(
+            (1 if key.direction == "minimising" else -1, self.expr(key.value, names))
+            for key in alternative.keys
+        )
+        return ir.Choice(where, keys)
+
+    def maybe(self, expr: Expr | None) -> Ref | None:
+        return None if expr is None else self.expr(expr, {})
+
+
+def lower_problem(problem: Problem, reward: str | None = None) -> ir.Program:
+    """The whole problem; `reward` chooses an objective or reward by name."""
+    with shallow():
+        return _lowered(Lowering(problem), problem, reward)
+
+
+def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program:
+    stages = {
+        stage: tuple(work.cells(f) for f in problem.features if f.stage == stage)
+        for stage in ("state", "derived")
+    }
+    chosen = choose_reward(problem, reward)
+    program = ir.Program(
+        name=problem.name,
+        directed=problem.graph.directed,
+        mutable=problem.graph.mutable,
+        ops=(),
+        infos=(),
+        phases=tuple(work.phase(number) for number in range(len(problem.phases))),
+        initial=stages["state"],
+        derived=stages["derived"],
+        horizon=work.expr(problem.horizon, {}),
+        limit=work.maybe(problem.limit),
+        terminate=work.maybe(problem.terminate),
+        correct=work.maybe(problem.correct),
+        valid=work.maybe(problem.valid),
+        objectives=tuple((o.name, work.expr(o.value, {})) for o in problem.objectives),
+        metrics=tuple((m.name, work.expr(m.value, {})) for m in problem.metrics),
+        reward=None if chosen is None else _reward(work, chosen),
+        experts=tuple(work.expert(expert) for expert in problem.experts),
+        kept=(),
+    )
+    table = work.build
+    return sweep(replace(program, ops=tuple(table.ops), infos=tuple(table.infos)))
+
+
+def _reward(work: Lowering, chosen: model.Objective | model.Reward) -> ir.RewardCode:
+    kind = "potential" if isinstance(chosen, model.Objective) else chosen.kind
+    return ir.RewardCode(chosen.name, kind, work.expr(chosen.value, {}))

@@ -1,0 +1,1 @@
+"""An IR program in, a better one with the same meaning out."""

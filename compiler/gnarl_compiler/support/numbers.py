@@ -1,0 +1,62 @@
+"""Arithmetic of the language in compiled code: numbers in, a number or a truth out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gnarl_compiler.support.jit import njit
+
+INF = math.inf
+
+
+@njit
+def plus(a, b):  # type: ignore[no-untyped-def]
+    value = a + b
+    return 0.0 if value != value else value
+
+
+@njit
+def minus(a, b):  # type: ignore[no-untyped-def]
+    value = a - b
+    return 0.0 if value != value else value
+
+
+@njit
+def times(a, b):  # type: ignore[no-untyped-def]
+    value = a * b
+    return 0.0 if value != value else value
+
+
+@njit
+def divide(a, b):  # type: ignore[no-untyped-def]
+    if b == 0.0:
+        return 0.0
+    value = a / b
+    return 0.0 if value != value else value
+
+
+@njit
+def nearly(a, b):  # type: ignore[no-untyped-def]
+    """`~=`: see `nearly_equal` of the language."""
+    if a == b:
+        return True
+    gap = abs(a - b)  # infinite if one of them is; both would be equal, or apart
+    return (gap <= max(1e-6 * max(abs(a), abs(b)), 1e-12)) & (gap < INF)
+
+
+@njit
+def ceiling(a):  # type: ignore[no-untyped-def]
+    if math.isinf(a):
+        return a
+    near = float(np.rint(a))
+    return near if abs(a - near) <= 1e-9 else float(math.ceil(a))
+
+
+@njit
+def flooring(a):  # type: ignore[no-untyped-def]
+    if math.isinf(a):
+        return a
+    near = float(np.rint(a))
+    return near if abs(a - near) <= 1e-9 else float(math.floor(a))

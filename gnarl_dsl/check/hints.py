@@ -1,0 +1,106 @@
+"""What someone wrote and what was wanted in, a likely remedy out.
+
+The tables hold words of other languages and libraries, with what is written here instead.
+"""
+
+from __future__ import annotations
+
+from gnarl_dsl import model
+from gnarl_dsl.check.facts import Typed
+from gnarl_dsl.check.types import Type
+
+
+def operand_fix(typed: Typed) -> str | None:
+    match typed.type.kind:
+        case "mask":
+            return "Count them: `count(x in nodes where …)`, or choose: `if … then 1 else 0`."
+        case "node":
+            return "Nodes have no numbers; keep a number per node in a scalar feature."
+        case _:
+            return f"Compare it instead, as in `… == {typed.type.choices[0]}`."
+
+
+def compare_fix(left: Type, right: Type) -> str | None:
+    if {left.kind, right.kind} == {"mask", "scalar"}:
+        return "A truth value is a condition by itself: write it alone, or with `not`."
+    if {left.kind, right.kind} == {"mask", "node"}:
+        return "Compare nodes with nodes; whether a node is marked is read by `mask[v]`."
+    return None
+
+
+def type_fix(typed: Typed, wanted: Type) -> str | None:
+    match wanted.kind, typed.type.kind:
+        case "mask", "scalar":
+            return "Compare it with something, as in `… > 0`."
+        case "mask", "node":
+            return "Compare it with another node, as in `v == s`, or read a mask: `mask[v]`."
+        case "scalar", "mask" if not isinstance(typed.expr, model.Boolean):
+            return "Write `if … then 1 else 0`, or count: `count(x in nodes where …)`."
+        case "node", "scalar":
+            return "Nodes have no numbers; name one, such as a pick or a `mask_one` feature."
+        case _:
+            return None
+
+
+def bare_builtin_fix(name: str) -> str:
+    if name == "edges":
+        return "`edges` is a set: use it as in `forall (x, y) in edges: …`; their number is `m`."
+    if name == "nodes":
+        return "`nodes` is a set: use it as in `forall x in nodes: …`; their number is `n`."
+    return f"Call it: `{name}(…)`."
+
+
+FOREIGN_NAMES = {
+    "True": "Write `true`.",
+    "False": "Write `false`.",
+    "None": "Nothing is ever null; a value that may be unset is given a default by `otherwise`.",
+    "null": "Nothing is ever null; a value that may be unset is given a default by `otherwise`.",
+    "infinity": "Write `inf`.",
+    "N": "The number of nodes is `n`.",
+    "V": "The set of nodes is `nodes`, their number `n`.",
+    "E": "The set of edges is `edges`, their number `m`.",
+}
+FOREIGN_FUNCTIONS = {
+    "len": "Sizes are `n` (nodes), `m` (edges), `degree(v)`, or `count(x in nodes where …)`.",
+    "all": "Write `forall x in nodes: …`.",
+    "round": "There are `floor` and `ceil`.",
+    "int": "There are `floor` and `ceil`.",
+    "sqrt": "There are no roots; compare squares instead.",
+    "range": "Write a range as `1..3`.",
+}
+FOREIGN_GRAPHS = {
+    "weighted": "Weights are a feature, such as `A  input  edge  scalar  ~ uniform(0, 1)`.",
+    "simple": "Graphs are always simple: leave the word out.",
+    "tree": "A tree is `graph undirected connected acyclic`.",
+    "dag": "It is `graph directed acyclic`.",
+    "dynamic": "A graph whose edges change is `mutable`.",
+}
+FOREIGN_STAGES = {
+    **dict.fromkeys(["static", "const", "constant", "given"], "What is given is `input`."),
+    **dict.fromkeys(["variable", "var", "dynamic"], "What updates change is `state`."),
+    **dict.fromkeys(["label", "target", "hint", "output"], "A hidden label is `oracle`."),
+    **dict.fromkeys(["computed", "formula"], "What follows from a formula is `derived`."),
+}
+FOREIGN_PLACES = {
+    **dict.fromkeys(["vertex", "vertices"], "A vertex is a `node` here."),
+    **dict.fromkeys(["arc", "link", "arcs", "links"], "It is an `edge` here."),
+    **dict.fromkeys(["global", "scalar"], "What exists once lives on the `graph`."),
+}
+FOREIGN_TYPES = {
+    **dict.fromkeys(["float", "int", "integer", "number", "real"], "Numbers are `scalar`."),
+    **dict.fromkeys(["bool", "boolean", "bit"], "Truth values are `mask`."),
+    **dict.fromkeys(["enum", "category"], "Write `categorical(a | b | c)`."),
+    "node": "A feature that holds a node is a `pointer`.",
+}
+FOREIGN_SPLITS = {
+    **dict.fromkeys(["validation", "val", "dev"], "It is called `valid`."),
+    **dict.fromkeys(["eval", "evaluation"], "It is called `test`."),
+    "training": "It is called `train`.",
+}
+FOREIGN_FAMILIES = {
+    **dict.fromkeys(["erdos_renyi", "gnp"], "It is called `er`."),
+    "gnm_random_graph": "It is called `gnm`.",
+    "barabasi_albert": "It is called `ba`.",
+    **dict.fromkeys(["watts_strogatz", "small_world"], "It is called `ws`."),
+    "clique": "It is called `complete`.",
+}

@@ -1,0 +1,1 @@
+"""Text of a spec in, the same spec in house style out."""

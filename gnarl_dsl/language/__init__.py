@@ -1,0 +1,1 @@
+"""Nothing in; out: every name that a spec may use without declaring it, and what numbers do."""

@@ -1,0 +1,291 @@
+"""The checked problem: frozen pydantic models that the interpreter and compiler read.
+
+Names are resolved, types are known, parameters are filled in, enum branches are chosen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gnarl_dsl.model.expr import Expr, Model, Statement, ValueType
+from gnarl_dsl.report.source import Span
+
+Stage = Literal["input", "state", "derived", "oracle"]
+Place = Literal["node", "edge", "pair", "graph"]
+FeatureType = Literal["scalar", "mask", "mask_one", "categorical", "pointer"]
+
+
+class Param(Model):
+    """A constant of the spec and the value chosen for it."""
+
+    name: str
+    choices: tuple[str, ...]
+    default: float | str
+    value: float | str
+    doc: str
+
+
+class GraphKind(Model):
+    directed: bool
+    connected: bool
+    complete: bool
+    acyclic: bool
+    mutable: bool
+
+
+class InputSource(Model):
+    """Where an input comes from when instances are generated."""
+
+    name: str
+    args: tuple[float, ...]
+
+
+class Feature(Model):
+    """`vars` name the position in `initial`; `choices` are the names of a categorical."""
+
+    span: Span
+    name: str
+    stage: Stage
+    place: Place
+    type: FeatureType
+    vars: tuple[str, ...]
+    categories: int
+    choices: tuple[str, ...]
+    initial: Expr | None
+    source: InputSource | None
+    doc: str
+
+    @property
+    def observed(self) -> bool:
+        return self.stage != "oracle"
+
+
+class LetParam(Model):
+    name: str
+    type: ValueType
+
+
+class Let(Model):
+    span: Span
+    name: str
+    params: tuple[LetParam, ...]
+    type: ValueType
+    optional: bool
+    body: Expr
+
+
+class Phase(Model):
+    """`allow` None means that every node may be picked."""
+
+    span: Span
+    name: str
+    variable: str
+    allow: Expr | None
+    update: tuple[Statement, ...]
+
+
+class Objective(Model):
+    span: Span
+    name: str
+    value: Expr
+
+
+class Reward(Model):
+    span: Span
+    name: str
+    kind: Literal["potential", "terminal", "step"]
+    value: Expr
+
+
+class Metric(Model):
+    span: Span
+    name: str
+    value: Expr
+
+
+class SortKey(Model):
+    """One criterion of a choice; ties within tolerance go on to the next."""
+
+    direction: Literal["minimising", "maximising"]
+    value: Expr
+
+
+class Alternative(Model):
+    """`uniform v where P minimising E`."""
+
+    span: Span
+    where: Expr | None
+    keys: tuple[SortKey, ...]
+
+
+class ExpertPhase(Model):
+    phase: str
+    alternatives: tuple[Alternative, ...]
+
+
+class RuleExpert(Model):
+    kind: Literal["rules"] = "rules"
+    span: Span
+    name: str
+    phases: tuple[ExpertPhase, ...]
+    reads_oracle: bool
+
+
+class GreedyExpert(Model):
+    kind: Literal["greedy"] = "greedy"
+    span: Span
+    name: str
+    objective: str
+
+
+Expert = Annotated[RuleExpert | GreedyExpert, Field(discriminator="kind")]
+
+
+class Draw(Model):
+    """An argument of a generator: `{…}` (each in test) or `[low, high]`."""
+
+    name: str
+    kind: Literal["one_of", "between"]
+    values: tuple[float, ...]
+
+
+class Split(Model):
+    name: Literal["train", "valid", "test"]
+    count: int
+    generator: str
+    args: tuple[Draw, ...]
+
+
+class InstanceSet(Model):
+    span: Span
+    name: str
+    splits: tuple[Split, ...]
+
+
+class CostTerm(Model):
+    """n**nodes * m**edges * degree**degree."""
+
+    nodes: int = 0
+    edges: int = 0
+    degree: int = 0
+
+
+class Costs(Model):
+    """Worst case per step of what the environment does, and of the experts."""
+
+    step: tuple[CostTerm, ...]
+    mask: tuple[CostTerm, ...]
+    update: tuple[CostTerm, ...]
+    ending: tuple[CostTerm, ...]
+    observation: tuple[CostTerm, ...]
+    reward: tuple[CostTerm, ...]
+    experts: tuple[tuple[str, tuple[CostTerm, ...]], ...]
+
+
+class SourceText(Model):
+    """One file the problem was read from; spans point into these by position."""
+
+    name: str
+    text: str
+
+
+class Problem(Model):
+    """A checked spec: everything later stages need, and nothing they could misread."""
+
+    language: int
+    name: str
+    doc: str
+    params: tuple[Param, ...]
+    graph: GraphKind
+    features: tuple[Feature, ...]
+    lets: tuple[Let, ...]
+    phases: tuple[Phase, ...]
+    horizon: Expr
+    limit: Expr | None
+    terminate: Expr | None
+    valid: Expr | None
+    correct: Expr | None
+    objectives: tuple[Objective, ...]
+    rewards: tuple[Reward, ...]
+    metrics: tuple[Metric, ...]
+    experts: tuple[Expert, ...]
+    instances: tuple[InstanceSet, ...]
+    costs: Costs
+    deployable: bool
+    sources: tuple[SourceText, ...]
+
+    def feature(self, name: str) -> Feature:
+        return next(feature for feature in self.features if feature.name == name)
+
+    def let(self, name: str) -> Let:
+        return next(let for let in self.lets if let.name == name)
+
+    def phase(self, name: str) -> Phase:
+        return next(phase for phase in self.phases if phase.name == name)
+
+    def expert(self, name: str | None = None) -> RuleExpert | GreedyExpert:
+        """The named expert, or the first."""
+        return next(expert for expert in self.experts if name in (None, expert.name))
+
+    def objective(self, name: str | None = None) -> Objective:
+        return next(entry for entry in self.objectives if name in (None, entry.name))
+
+    def line_of(self, span: Span) -> int:
+        """1-based line of a span in its file."""
+        return self.sources[span.file].text.count("\n", 0, span.start) + 1
+
+    def text_of(self, span: Span) -> str:
+        """The spec's own words at a span, on one line."""
+        text = self.sources[span.file].text[span.start : span.end]
+        return " ".join(_COMMENT.sub(r"\1", text).split())
+
+    @property
+    def hash(self) -> str:
+        """Identity of the behaviour: unchanged by formatting, comments and documentation."""
+        return hashlib.blake2b("".join(_meaning(self)).encode(), digest_size=8).hexdigest()
+
+
+def choose_reward(problem: Problem, name: str | None) -> Objective | Reward | None:
+    """The named objective or reward; without a name the first objective, else the first reward."""
+    entries: list[Objective | Reward] = [*problem.objectives, *problem.rewards]
+    if name is None:
+        return entries[0] if entries else None
+    for entry in entries:
+        if entry.name == name:
+            return entry
+    known = ", ".join(entry.name for entry in entries) or "none"
+    raise ValueError(f"the problem has no reward or objective `{name}`; it has: {known}")
+
+
+# Where things stand, what is said about them, and what follows from the rest.
+_NOT_MEANING = frozenset({"span", "doc", "sources", "costs"})
+
+
+def _meaning(value: object) -> Iterator[str]:
+    """One unambiguous text per meaning, without pydantic's serializers (50 ms to build)."""
+    match value:
+        case Model():
+            for name, item in sorted(vars(value).items()):
+                if name not in _NOT_MEANING:
+                    yield f"{name}="
+                    yield from _meaning(item)
+            yield ";"
+        case tuple():
+            yield f"{len(value)}["
+            for item in value:
+                yield from _meaning(item)
+        case str():
+            yield f"{len(value)}:{value}"
+        case float() if value.is_integer():
+            yield f"{int(value)},"
+        case _:
+            yield f"{value!r},"
+
+
+# A comment, or a text that may hold its sign.
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|#[^\n]*')

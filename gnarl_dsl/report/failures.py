@@ -1,0 +1,15 @@
+"""What can go wrong for a person, besides mistakes in a spec: a message and how to end."""
+
+from __future__ import annotations
+
+
+class UsageError(Exception):
+    """A mistake on the command line: what was found and what would work."""
+
+
+class Failure(Exception):
+    """Something that went wrong for a reason the user can understand: a message, exit code 1."""
+
+
+class SpecRejected(Exception):
+    """A spec whose mistakes were shown already."""

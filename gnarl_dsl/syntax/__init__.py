@@ -1,0 +1,1 @@
+"""Text of a spec in, its syntax tree out, or every syntax error of the file."""

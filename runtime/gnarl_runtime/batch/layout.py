@@ -1,0 +1,127 @@
+"""A problem and capacities go in, the shape and type of every array of a Batch comes out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnarl_dsl.model import Feature, Problem
+from gnarl_runtime.batch.signature import Signature, signature_of
+
+WORD = 64  # adjacency bits per word
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """One array of a batch."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def bytes(self) -> int:
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class BatchLayout:
+    """Capacities and arrays of a batch; `edges` counts an undirected edge once."""
+
+    problem: Problem
+    signature: Signature
+    slots: int
+    nodes: int
+    edges: int
+    oracles: tuple[str, ...]
+
+    @property
+    def arcs(self) -> int:
+        """Entries of the CSR: an undirected edge takes two."""
+        return self.edges if self.problem.graph.directed else 2 * self.edges
+
+    @property
+    def words(self) -> int:
+        return -(-self.nodes // WORD)
+
+    def stored(self) -> tuple[Feature, ...]:
+        """The features that have an array: all observed ones and the chosen oracles."""
+        kept = [f for f in self.problem.features if f.observed or f.name in self.oracles]
+        return tuple(kept)
+
+    def core(self) -> tuple[ArraySpec, ...]:
+        """The arrays that every problem has."""
+        b, n, phases = self.slots, self.nodes, len(self.problem.phases)
+        table = n if any(feature.place == "edge" for feature in self.stored()) else 0
+        return (
+            ArraySpec("n", (b,), "int32"),
+            ArraySpec("m", (b,), "int32"),
+            ArraySpec("rowptr", (b, n + 1), "int32"),
+            ArraySpec("src", (b, self.arcs), _counter(n)),
+            ArraySpec("adjacency", (b, n, self.words), "uint64"),
+            ArraySpec("edge_id", (b, table, table), _counter(self.edges)),
+            ArraySpec("tags", (b, n), "uint64"),
+            ArraySpec("phase", (b,), "int32"),
+            ArraySpec("last", (b, phases), "int32"),
+            ArraySpec("rounds", (b,), "int32"),
+            ArraySpec("horizon", (b,), "float64"),
+            ArraySpec("limit", (b,), "float64"),
+            ArraySpec("potential", (b,), "float64"),
+            ArraySpec("ended", (b,), "int8"),
+            ArraySpec("legal", (b, n), "bool"),
+        )
+
+    def features(self) -> tuple[ArraySpec, ...]:
+        """The arrays of the spec's own features, by their names in the spec."""
+        return tuple(
+            ArraySpec(feature.name, self._shape(feature), _dtype(feature))
+            for feature in self.stored()
+        )
+
+    def _shape(self, feature: Feature) -> tuple[int, ...]:
+        if feature.type == "mask_one" or feature.place == "graph":
+            return (self.slots,)
+        cells = {
+            "node": (self.nodes,),
+            "edge": (self.edges,),
+            "pair": (self.nodes, self.nodes),
+        }
+        return (self.slots, *cells[feature.place])
+
+    @property
+    def bytes(self) -> int:
+        """What a batch of this layout takes."""
+        return sum(spec.bytes for spec in (*self.core(), *self.features()))
+
+
+def _dtype(feature: Feature) -> str:
+    if feature.type == "scalar" and feature.stage == "input":
+        return "float32"  # which inputs are, by rule 9 of the language
+    return {"scalar": "float64", "mask": "bool"}.get(feature.type, "int32")
+
+
+def _counter(most: int) -> str:
+    """A small type for node numbers and edge ids: these two tables are the largest arrays."""
+    return "int16" if most < 2**15 else "int32"
+
+
+def layout_of(
+    problem: Problem,
+    slots: int,
+    nodes: int,
+    edges: int | None = None,
+    oracles: Iterable[str] = (),
+) -> BatchLayout:
+    """The layout for `slots` graphs of up to `nodes` nodes; room for all edges unless told."""
+    most = nodes * (nodes - 1) // (1 if problem.graph.directed else 2)
+    room = most if edges is None else min(edges, most)
+    if slots < 1 or nodes < 1 or room < 0:
+        raise ValueError(f"a batch needs slots and nodes, found {slots} slots of {nodes} nodes")
+    known = [feature.name for feature in problem.features if not feature.observed]
+    for name in (chosen := tuple(oracles)):
+        if name not in known:
+            raise ValueError(f"{problem.name} has no oracle `{name}`; it has: {', '.join(known)}")
+    return BatchLayout(problem, signature_of(problem), slots, nodes, room, chosen)

@@ -1,0 +1,1 @@
+"""Policies and recipes in, files out, and back; nothing that a file brings is run."""

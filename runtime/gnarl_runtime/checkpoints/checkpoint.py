@@ -1,0 +1,186 @@
+"""A policy in, one file with its weights, its spec and its origin out; and back.
+
+The file is safetensors: named arrays and, in the header, one JSON text. Opening one never runs
+anything that it brings: the spec in it is checked like any stranger's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from gnarl_compiler.build.files import write_whole
+from gnarl_dsl.model import Problem
+from gnarl_runtime.checkpoints.arrays import Arrays
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.spec_texts import (
+    SpecText,
+    SpecTextError,
+    params_of,
+    problem_from,
+    texts_of,
+)
+from gnarl_runtime.checkpoints.weight_arrays import module_arrays, restore_module
+from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.network.policy_config import PolicyConfig
+
+VERSION = 1
+BEST = "best.safetensors"
+_KEY = "gnarl"
+
+
+class CheckpointError(ValueError):
+    """A file that is no checkpoint, or one that does not fit."""
+
+
+class Meta(BaseModel):
+    """What a checkpoint says about itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: int
+    spec: tuple[SpecText, ...]
+    params: dict[str, str]
+    problem_hash: str
+    policy: PolicyConfig
+    recipe: Recipe
+    seed: int
+    updates: int  # that the weights have seen
+    scores: dict[str, float]  # on the validation graphs
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A policy ready to play its problem."""
+
+    policy: Policy
+    problem: Problem
+    meta: Meta
+    path: Path
+
+
+def make_meta(
+    problem: Problem,
+    recipe: Recipe,
+    seed: int,
+    updates: int,
+    scores: Mapping[str, float],
+    provenance: Mapping[str, Any],
+) -> Meta:
+    return Meta(
+        version=VERSION,
+        spec=texts_of(problem),
+        params=params_of(problem),
+        problem_hash=problem.hash,
+        policy=recipe.policy,
+        recipe=recipe,
+        seed=seed,
+        updates=updates,
+        scores=dict(scores),
+        provenance=dict(provenance),
+    )
+
+
+def save_checkpoint(path: Path, policy: Policy, meta: Meta) -> None:
+    """Write the weights; an older file of that name stays until the new one is complete."""
+    write_arrays(path, module_arrays(policy), meta.model_dump_json())
+
+
+def load_checkpoint(path: str | Path, device: str = "cpu") -> Loaded:
+    """The policy in a file, or the best one in a run folder."""
+    file = Path(path)
+    file = file / BEST if file.is_dir() else file
+    arrays, text = read_arrays(file)
+    meta = _parsed(file, text)
+    try:
+        problem = problem_from(meta.spec, meta.params)
+    except SpecTextError as error:
+        raise CheckpointError(f"{file}: {error}") from None
+    policy = Policy(problem, meta.policy)
+    _verify_weights(file, policy, arrays)
+    restore_module(policy, arrays)
+    return Loaded(policy.to(device).eval(), problem, meta, file)
+
+
+def _parsed(file: Path, text: str) -> Meta:
+    try:
+        found = json.loads(text)
+        version = found.get("version") if isinstance(found, dict) else None
+        if version != VERSION:
+            raise CheckpointError(
+                f"{file}: expected a checkpoint of version {VERSION}, found {version}"
+            )
+        return Meta.model_validate(found)
+    except json.JSONDecodeError as error:
+        raise CheckpointError(f"{file}: its description is no JSON: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise CheckpointError(
+            f"{file}: its description is wrong at {where}: {first['msg']}"
+        ) from None
+
+
+def _verify_weights(file: Path, policy: Policy, arrays: Mapping[str, NDArray[Any]]) -> None:
+    wanted = {name: tuple(tensor.shape) for name, tensor in policy.state_dict().items()}
+    found = {name: values.shape for name, values in arrays.items()}
+    for name, shape in wanted.items():
+        if found.get(name) != shape:
+            has = found.get(name, "nothing")
+            raise CheckpointError(
+                f"{file}: expected weights {name} of shape {shape}, found {has}: they belong to "
+                "another policy, or to another version of this program"
+            )
+
+
+# Arrays with a text
+
+
+def write_arrays(path: Path, arrays: Arrays, text: str) -> None:
+    """Arrays and a text in one file, whole or not at all."""
+    write_whole(path, save(arrays, {_KEY: text}))
+
+
+def read_arrays(path: Path) -> tuple[Arrays, str]:
+    """What `write_arrays` wrote."""
+    if not path.is_file():
+        raise CheckpointError(f"there is no file {path}{_hint(path)}")
+    try:
+        with safe_open(path, "numpy") as file:
+            text = (file.metadata() or {}).get(_KEY)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(f"{path} is damaged or no checkpoint: {error}") from None
+    if text is None:
+        raise CheckpointError(f"{path} is a safetensors file, but not one of ours")
+    return arrays, text
+
+
+def _hint(path: Path) -> str:
+    folder = path.parent
+    if path.name == BEST and folder.is_dir():
+        return f"; {folder} is no run folder, or nothing was saved yet"
+    near = sorted(str(file) for file in folder.glob("*.safetensors")) if folder.is_dir() else []
+    likely = f"; did you mean {near[0]}?" if near else ""
+    return f"; expected a run folder or a .safetensors file{likely}"
+
+
+def describe(meta: Meta) -> dict[str, Any]:
+    """The parts of the description that a report repeats."""
+    return {
+        "problem_hash": meta.problem_hash,
+        "params": meta.params,
+        "seed": meta.seed,
+        "updates": meta.updates,
+        "policy": asdict(meta.policy),
+        "provenance": meta.provenance,
+    }

@@ -1,0 +1,133 @@
+"""How a policy is trained, as data: the checked form of a recipe file. Needs no torch."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from gnarl_runtime.network.policy_config import PolicyConfig
+
+
+class Section(BaseModel):
+    """A table of a recipe: unknown keys are mistakes, and nothing changes afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+class Data(Section):
+    """Which instances are played."""
+
+    instances: str | None = None  # a set of the spec; None is its first
+    nodes: int | tuple[int, int] | None = None  # instead of the split's own sizes
+    pool: Annotated[int, Field(ge=1)] = 10_000  # instances drawn
+    # Scalar inputs of each instance are multiplied by a factor, log-uniform in this range.
+    scale: tuple[Annotated[float, Field(gt=0)], Annotated[float, Field(gt=0)]] = (1.0, 1.0)
+    boundary: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of episodes on moved instances
+    boundary_pool: Annotated[int, Field(ge=1)] = 2_000
+    boundary_margin: tuple[float, float] = (1e-3, 1e-1)  # log-uniform
+    # Share of the graphs side by side that only ever play `boundary_steps` picks from a boundary:
+    # in a whole episode one state is close to it, and most of the others are like any other.
+    boundary_starts: Annotated[float, Field(ge=0, le=1)] = 0.0
+    boundary_steps: Annotated[int, Field(ge=1)] = 4
+
+    @model_validator(mode="after")
+    def _nodes_can_be_drawn(self) -> Data:
+        if isinstance(self.nodes, tuple) and not 1 <= self.nodes[0] <= self.nodes[1]:
+            found = list(self.nodes)
+            raise ValueError(f"expected nodes = [low, high] from 1 up, found {found}")
+        if isinstance(self.nodes, int) and self.nodes < 1:
+            raise ValueError(f"expected nodes from 1 up, found {self.nodes}")
+        return self
+
+    @model_validator(mode="after")
+    def _scale_is_a_range(self) -> Data:
+        if self.scale[0] > self.scale[1]:
+            raise ValueError(f"expected scale = [low, high], found {list(self.scale)}")
+        return self
+
+
+class Imitation(Section):
+    """`bc`: learn from the expert in every state that is visited."""
+
+    expert: str | None = None  # None is the spec's first
+    updates: Annotated[int, Field(ge=1)] = 4_000
+    graphs: Annotated[int, Field(ge=1)] = 256  # played side by side, and learned from in one update
+    lr: Annotated[float, Field(gt=0)] = 3e-3  # decays to 0 along a cosine
+    beta2: Annotated[float, Field(gt=0, lt=1)] = 0.99
+    clip: Annotated[float, Field(gt=0)] = 1.0  # norm of the gradient
+    average: Annotated[float, Field(ge=0, lt=1)] = 0.998  # decay of the averaged weights
+    loss: Literal["set", "kl", "ce"] = "set"
+    expert_share: Annotated[float, Field(ge=0, le=1)] = 0.25  # picks made by the expert
+    sampled_share: Annotated[float, Field(ge=0, le=1)] = (
+        0.25  # picks drawn from the policy; the rest its best
+    )
+    critic: Annotated[float, Field(ge=0)] = 0.0  # weight of the critic's loss, for bc+ppo
+
+
+class Reinforcement(Section):
+    """`ppo`: learn from rewards; the defaults are those of SB3, with gamma 1."""
+
+    reward: str | None = None  # None is the spec's first objective or reward
+    updates: Annotated[int, Field(ge=1)] = 200  # each on steps * graphs samples
+    graphs: Annotated[int, Field(ge=1)] = 256
+    steps: Annotated[int, Field(ge=1)] = 16
+    epochs: Annotated[int, Field(ge=1)] = 10
+    minibatch: Annotated[int, Field(ge=1)] = 256  # samples
+    lr: Annotated[float, Field(gt=0)] = 3e-4
+    decay: bool = True  # the learning rate goes to 0 linearly
+    gamma: Annotated[float, Field(gt=0, le=1)] = 1.0
+    lam: Annotated[float, Field(ge=0, le=1)] = 0.95
+    clip: Annotated[float, Field(gt=0)] = 0.2
+    entropy: Annotated[float, Field(ge=0)] = 0.0
+    value: Annotated[float, Field(ge=0)] = 0.5
+    max_norm: Annotated[float, Field(gt=0)] = 0.5
+    target_kl: float | None = None
+    # Deviation of a fresh policy's scores within a graph. Sums of messages grow with depth and
+    # degree; unscaled, a policy is sure of its first picks and hardly explores. 0: as it comes.
+    spread: Annotated[float, Field(ge=0)] = 0.1
+
+
+class Validation(Section):
+    """How the best weights are chosen: by success, then reward, then shorter episodes."""
+
+    graphs: Annotated[int, Field(ge=1)] = 100
+    # None: the sizes of the `valid` split. Several: as many graphs of each, `graphs` in all.
+    nodes: int | tuple[int, ...] | None = None
+    every: Annotated[int, Field(ge=1)] = 500  # updates
+    stop_when_perfect: bool = True  # where every episode has the same length
+    # Share of the run after which weights replace any from before it, however those did: a few
+    # graphs cannot tell luck at a high learning rate from skill at a low one.
+    settled: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+    @property
+    def shares(self) -> list[tuple[int | None, int]]:
+        """Sizes, and how many graphs of each."""
+        sizes = self.nodes if isinstance(self.nodes, tuple) else (self.nodes,)
+        each, rest = divmod(self.graphs, len(sizes))
+        return [(size, each + (place < rest)) for place, size in enumerate(sizes)]
+
+    @model_validator(mode="after")
+    def _every_size_has_a_graph(self) -> Validation:
+        if self.nodes == () or any(count == 0 for _, count in self.shares):
+            sizes = list(self.nodes) if isinstance(self.nodes, tuple) else self.nodes
+            raise ValueError(
+                f"expected a graph for each size, found nodes = {sizes}, graphs = {self.graphs}"
+            )
+        return self
+
+
+class Recipe(Section):
+    """Everything that decides a training run, but for the spec and the seed."""
+
+    trainer: Literal["bc", "ppo", "bc+ppo"] = "bc"
+    doc: str = ""
+    params: dict[str, str | float] = {}
+    # How the trained policy picks, unless somebody says otherwise: 0 takes the best node, more
+    # draws one. A policy that takes the best and changes nothing by it does so for ever.
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+    policy: PolicyConfig = PolicyConfig()
+    data: Data = Data()
+    bc: Imitation = Imitation()
+    ppo: Reinforcement = Reinforcement()
+    validation: Validation = Validation()

@@ -1,0 +1,1 @@
+"""Small graphs in, every state that legal picks can reach out."""

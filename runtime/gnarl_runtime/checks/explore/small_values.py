@@ -1,0 +1,235 @@
+"""A problem and a small graph go in, its input values up to symmetry come out.
+
+Numbers come from a few multiples of powers of two, so that sums of them are exact and ties are
+frequent. Other types take all their values. Assignments that a symmetry of the graph turns into
+each other count once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.graphs.graph import Graph
+from gnarl_compiler.graphs.instance import Array
+from gnarl_compiler.graphs.streams import stream
+from gnarl_dsl.model import Feature, Problem
+from gnarl_runtime.checks.explore.census import automorphisms
+
+Digits = NDArray[np.int64]  # (assignments, cells): which of its values a cell has
+
+MOST_LISTED = 200_000  # assignments that are all looked at; of more, some are drawn
+_DRAWN = 2_000
+
+_WEIGHTS = (0.25, 0.5, 1.0)  # ties, and paths of two edges that tie with one
+_DISTANCES = (0.5, 0.75, 1.0)  # any three of them obey the triangle inequality
+_ANY = (0.0, 0.5, 1.0)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one input in one graph: where they are and how many values each can have."""
+
+    feature: Feature
+    places: tuple[tuple[int, ...], ...]  # nodes of each cell; one empty tuple for the graph
+    values: tuple[float, ...]  # of a cell; node numbers if it holds a node
+    symmetric: bool
+
+    @property
+    def holds_node(self) -> bool:
+        return self.feature.type in ("mask_one", "pointer")
+
+    def image(self, order: Sequence[int]) -> list[int]:
+        """Where a renaming of the nodes moves each cell."""
+        index = {place: i for i, place in enumerate(self.places)}
+        moved = [tuple(order[v] for v in place) for place in self.places]
+        return [index[place] if place in index else index[place[::-1]] for place in moved]
+
+    def array(self, digits: NDArray[np.int64], n: int) -> Array:
+        """The input as an instance has it."""
+        chosen = np.asarray(self.values)[digits]
+        if self.feature.type == "mask":
+            chosen = chosen.astype(np.bool_)
+        elif self.feature.type != "scalar":
+            chosen = chosen.astype(np.int64)
+        if self.places == ((),):
+            return np.asarray(chosen[0])
+        room = np.zeros((n,) * len(self.places[0]) if self.places else (n, n), chosen.dtype)
+        for place, value in zip(self.places, chosen, strict=True):
+            room[place] = value
+            if self.symmetric:
+                room[place[::-1]] = value
+        return np.asarray(room)
+
+
+def input_cells(problem: Problem, graph: Graph) -> list[Cells]:
+    """The cells of every input."""
+    return [_cells(f, graph) for f in problem.features if f.stage == "input"]
+
+
+def _cells(feature: Feature, graph: Graph) -> Cells:
+    n = graph.n
+    symmetric = feature.place == "edge" and not graph.directed
+    places: Iterable[tuple[int, ...]]
+    if feature.type == "mask_one" or feature.place == "graph":
+        places = [()]
+    elif feature.place == "node":
+        places = [(v,) for v in range(n)]
+    elif feature.place == "edge":
+        places = [(int(u), int(v)) for u, v in graph.edges()]
+    elif feature.source is not None and feature.source.name == "euclidean":
+        places, symmetric = combinations(range(n), 2), True
+    else:
+        places = [(u, v) for u in range(n) for v in range(n)]
+    return Cells(feature, tuple(places), cell_values(feature, n), symmetric)
+
+
+def cell_values(feature: Feature, n: int) -> tuple[float, ...]:
+    """The values that one cell of an input is given."""
+    match feature.type:
+        case "mask":
+            return (0.0, 1.0)
+        case "categorical":
+            return tuple(float(k) for k in range(feature.categories))
+        case "mask_one" | "pointer":
+            return tuple(float(v) for v in range(n))
+        case "scalar":
+            return _numbers(feature)
+
+
+def _numbers(feature: Feature) -> tuple[float, ...]:
+    source = feature.source
+    name = source.name if source else ""
+    if name == "clrs_weight":
+        return _WEIGHTS
+    if name == "euclidean":
+        return _DISTANCES
+    if name == "uniform" and source is not None:
+        return dyadic_range(*source.args)
+    return _ANY
+
+
+def dyadic_range(low: float, high: float) -> tuple[float, ...]:
+    """Both ends of a range and its middle, moved inwards to a grid of powers of two."""
+    if low >= high:
+        return (low,)
+    grid = 2.0 ** (math.floor(math.log2(high - low)) - 3)
+    first, last = math.ceil(low / grid), math.floor(high / grid)
+    return tuple(k * grid for k in sorted({first, (first + last) // 2, last}))
+
+
+# All assignments of a graph
+
+
+@dataclass(frozen=True)
+class Assignments:
+    """Input values for one graph: those listed, of how many that differ up to symmetry."""
+
+    cells: tuple[Cells, ...]
+    digits: Digits
+    possible: int
+
+
+def assignments(problem: Problem, graph: Graph, most: int, seed: int) -> Assignments:
+    """At most so many assignments, different up to symmetry, far apart first."""
+    cells = input_cells(problem, graph)
+    orders = automorphisms(graph.adjacency)
+    possible = count_orbits(cells, orders)
+    sizes = [len(part.values) for part in cells for _ in part.places]
+    total = math.prod(sizes)
+    if total <= MOST_LISTED:
+        digits = _listed(sizes, total)
+    else:
+        rng = stream(seed, "small values", graph.n, graph.m)
+        digits = rng.integers(0, sizes, (_DRAWN, len(sizes)))
+        digits[0] = 0
+    kept = _one_per_orbit(digits, cells, orders, sizes)
+    return Assignments(tuple(cells), kept[spread(len(kept), most)], possible)
+
+
+def _listed(sizes: list[int], total: int) -> Digits:
+    """Every combination of digits, the first changing slowest."""
+    digits = np.zeros((total, len(sizes)), np.int64)
+    rest = np.arange(total)
+    for column in reversed(range(len(sizes))):
+        rest, digits[:, column] = np.divmod(rest, sizes[column])
+    return digits
+
+
+def _one_per_orbit(
+    digits: Digits, cells: list[Cells], orders: NDArray[np.int64], sizes: list[int]
+) -> Digits:
+    """The first of the assignments that symmetries turn into each other."""
+    if not sizes:
+        return digits
+    codes = _codes(digits, sizes)
+    smallest = codes.copy()
+    for order in orders:
+        moved = np.empty_like(digits)
+        start = 0
+        for part in cells:
+            own = digits[:, start : start + len(part.places)]
+            image = start + np.asarray(part.image(order.tolist()), np.int64)
+            moved[:, image] = order[own] if part.holds_node else own
+            start += len(part.places)
+        np.minimum(smallest, _codes(moved, sizes), out=smallest)
+    _, first = np.unique(smallest, return_index=True)
+    return np.asarray(digits[np.sort(first)])
+
+
+def _codes(digits: Digits, sizes: list[int]) -> NDArray[np.float64] | Digits:
+    """One number per assignment, in their order; of very many cells, only nearly always its own."""
+    code = np.zeros(len(digits), np.int64)
+    with np.errstate(over="ignore"):  # wraps around, which keeps nearly all apart
+        for column, size in enumerate(sizes):
+            code = code * size + digits[:, column]
+    return code
+
+
+def count_orbits(cells: Sequence[Cells], orders: NDArray[np.int64]) -> int:
+    """How many assignments differ up to symmetry: the mean number of fixed ones (Burnside)."""
+    fixed = 0
+    for order in orders:
+        count = 1
+        for part in cells:
+            for length in _cycles(part.image(order.tolist())):
+                count *= _stays(order, length) if part.holds_node else len(part.values)
+        fixed += count
+    return fixed // len(orders)
+
+
+def _cycles(image: list[int]) -> list[int]:
+    """The lengths of the cycles of a permutation."""
+    lengths, seen = [], set[int]()
+    for start in range(len(image)):
+        length, at = 0, start
+        while at not in seen:
+            seen.add(at)
+            at, length = image[at], length + 1
+        if length:
+            lengths.append(length)
+    return lengths
+
+
+def _stays(order: NDArray[np.int64], times: int) -> int:
+    """How many nodes a renaming leaves alone if it is applied so many times."""
+    nodes = np.arange(len(order))
+    moved = nodes
+    for _ in range(times):
+        moved = order[moved]
+    return int((moved == nodes).sum())
+
+
+def spread(count: int, most: int) -> NDArray[np.int64]:
+    """Up to `most` of 0..count-1, evenly spaced; any first few of them are far apart, too."""
+    chosen = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+    bits = max(1, len(chosen) - 1).bit_length()
+    places = np.arange(1 << bits)
+    reverse = sum(((places >> bit) & 1) << (bits - 1 - bit) for bit in range(bits))
+    order = np.asarray(reverse)
+    return np.asarray(chosen[order[order < len(chosen)]])

@@ -1,0 +1,1 @@
+"""Wishes in; out: what a check can say."""

@@ -1,0 +1,1 @@
+"""Explored spaces and plays in, properties that they break out."""

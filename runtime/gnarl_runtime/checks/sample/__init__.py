@@ -1,0 +1,1 @@
+"""Random instances in, plays and what they break out."""

@@ -1,0 +1,88 @@
+"""A graph and the inputs that a problem declares go in, values with or without ties come out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from gnarl_compiler.graphs.graph import Graph
+from gnarl_compiler.graphs.instance import Array
+from gnarl_compiler.instances.sources import draw_values
+from gnarl_dsl.model import Feature, Problem
+
+# drawn: as the spec draws them; ties: few different ones, whose sums are exact;
+# near: ties that differ by less than `~=` can see.
+Style = Literal["drawn", "ties", "near"]
+
+DIGITS = 3  # binary ones of the values that tie, so that sums do not round
+_GRID_SIDE = 8  # points of a euclidean instance with ties
+_NUDGE = 2.0**-22  # relative: a float32 number can hold it, `~=` ignores it
+
+
+def sample_inputs(problem: Problem, graph: Graph, style: Style, rng: Generator) -> dict[str, Array]:
+    """Every input feature of one instance, in the order of the spec."""
+    own = [feature for feature in problem.features if feature.stage == "input"]
+    return {feature.name: sample_feature(feature, graph, style, rng) for feature in own}
+
+
+def sample_feature(feature: Feature, graph: Graph, style: Style, rng: Generator) -> Array:
+    """Values of one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
+    if feature.type != "scalar":
+        return _whole(feature, graph, rng)
+    source = feature.source
+    if style == "drawn" and source is not None and source.name != "given":
+        return draw_values(source.name, source.args, feature.place, graph, rng)
+    if source is not None and source.name == "euclidean":
+        values: NDArray[Any] = _grid_distances(graph.n, rng)
+    else:
+        first, last, grid = scalar_grid(feature)
+        values = rng.integers(first, last + 1, _shape(feature, graph)) * grid
+    if style == "near":
+        values = values * (1 + _NUDGE * rng.integers(-1, 2, np.shape(values)))
+    return on_edges(values, graph) if feature.place == "edge" else np.asarray(values)
+
+
+def scalar_grid(feature: Feature) -> tuple[int, int, float]:
+    """Values on a grid that an input may have: the first and last multiple, and of what."""
+    source = feature.source
+    low, high = source.args if source is not None and source.name == "uniform" else (0.0, 1.0)
+    if low >= high:
+        return 1, 1, low
+    grid = 2.0 ** (math.floor(math.log2(high - low)) - DIGITS)
+    first, last = math.ceil(low / grid), math.floor(high / grid)
+    drawn_weight = source is not None and source.name == "clrs_weight"
+    return max(first, 1) if drawn_weight else first, last, grid  # which is never zero
+
+
+def _whole(feature: Feature, graph: Graph, rng: Generator) -> Array:
+    """Masks, categories and nodes: there are few values anyway."""
+    if feature.type == "mask_one":
+        return np.asarray(rng.integers(graph.n), np.int64)
+    below = {"mask": 2, "categorical": feature.categories, "pointer": graph.n}[feature.type]
+    values: NDArray[Any] = rng.integers(0, below, _shape(feature, graph))
+    if feature.place == "edge":
+        values = on_edges(values, graph)
+    return np.asarray(values, np.bool_ if feature.type == "mask" else np.int64)
+
+
+def _shape(feature: Feature, graph: Graph) -> tuple[int, ...]:
+    n = graph.n
+    return {"node": (n,), "edge": (n, n), "pair": (n, n), "graph": ()}[feature.place]
+
+
+def _grid_distances(n: int, rng: Generator) -> NDArray[np.float64]:
+    """Distances between points of a coarse grid, all different while there are enough."""
+    cells = rng.choice(_GRID_SIDE**2, n, replace=n > _GRID_SIDE**2)
+    x, y = cells % _GRID_SIDE / _GRID_SIDE, cells // _GRID_SIDE / _GRID_SIDE
+    return np.asarray(np.hypot(x[:, None] - x, y[:, None] - y))
+
+
+def on_edges(values: NDArray[Any], graph: Graph) -> NDArray[Any]:
+    """One value per edge, the same both ways if undirected, and zero off the edges."""
+    upper = np.triu(values, 1)
+    both = values if graph.directed else upper + upper.T
+    return np.asarray(np.where(graph.adjacency, both, np.zeros_like(both)))

@@ -1,0 +1,1 @@
+"""A failure in, its smallest counterexample out: replayed, shrunk, told, kept."""

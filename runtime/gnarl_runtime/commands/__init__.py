@@ -1,0 +1,1 @@
+"""Arguments of a command line in, output and an exit code out: every command."""

@@ -1,0 +1,42 @@
+"""A command's body in, an exit code out: every foreseeable failure becomes a message."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from gnarl_dsl.report.diagnostics import InternalError
+from gnarl_dsl.report.failures import Failure, SpecRejected, UsageError
+from gnarl_runtime.commands.options import BUG, FAILED, INTERRUPTED, OK, USAGE
+
+
+def run_command(name: str, command: Callable[[], int]) -> int:
+    """Run a command's body; every foreseeable failure becomes a message and an exit code."""
+    try:
+        return command()
+    except SpecRejected:
+        return FAILED
+    except UsageError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return USAGE
+    except Failure as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return FAILED
+    except InternalError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return BUG
+    except BrokenPipeError:  # the reader went away (`| head`)
+        _drop_output()
+        return OK
+    except OSError as error:  # a full disk, say
+        _drop_output()
+        print(f"{name}: {error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _drop_output() -> None:
+    """What is still to be written cannot be; end quietly, also at interpreter exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

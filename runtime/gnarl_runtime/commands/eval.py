@@ -1,0 +1,109 @@
+"""`gnarl-eval`: arguments in, a table on standard output and an exit code out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from gnarl_dsl.report.failures import UsageError
+from gnarl_dsl.spec_arguments import parse_params
+from gnarl_runtime.commands.arguments import (
+    add_policy_arguments,
+    parse_names,
+    parse_sizes,
+    verify_input,
+    verify_output,
+    verify_policy_arguments,
+)
+from gnarl_runtime.commands.console import run_command
+from gnarl_runtime.commands.options import command_parser
+
+EXAMPLES = """
+  gnarl-eval --pretrained bellman_ford                 weights that come with GNARL
+  gnarl-eval runs/bfs                                 fresh graphs of the spec's test split
+  gnarl-eval runs/mvc --sizes 16,64,256 --graphs 300 --against approx,random
+  gnarl-eval runs/tsp --data berlin52.tsp             graphs from a file
+  gnarl-eval runs/bfs --temperature 0.05 --samples 100   how many different solutions?
+  gnarl-eval runs/tsp --json tsp.json --plot tsp.png
+"""
+BASELINES = """\
+Baselines for --against: random, expert (the spec's first), the name of any expert of the spec,
+greedy (its first greedy expert), approx (its expert `approximation`).\
+"""
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = command_parser(
+        "gnarl-eval",
+        "Play a trained policy on fresh graphs: how often it succeeds, how good its answers are, "
+        f"how long it takes. {BASELINES}",
+        EXAMPLES,
+        ok="evaluated",
+        failed="the checkpoint, the spec or the data are at fault",
+    )
+    add = parser.add_argument
+    add("--sizes", metavar="N,N", help="numbers of nodes (default: those of the split)")
+    add("--graphs", type=int, metavar="K", help="per size (default: what the split says)")
+    add("--split", choices=["train", "valid", "test"], default="test", help="of the spec's graphs")
+    add("--instances", metavar="NAME", help="which instances of the spec (default: the first)")
+    add("--data", metavar="FILE", help="graphs from a file instead: .gnarl.npz, .tsp, .json, ...")
+    add("--samples", type=int, default=1, metavar="K", help="attempts at each graph (default 1)")
+    add("--against", metavar="NAME,NAME", help="baselines to play on the same graphs")
+    add("--reference", metavar="EXPERT", help="whose objective `ratio` refers to")
+    add("--no-reference", action="store_true", help="leave out metrics and what they need solved")
+    add("--json", metavar="FILE", help="write all figures to a file")
+    add("--plot", metavar="FILE", help="draw success and ratio over sizes (.png, .svg, .pdf)")
+    add_policy_arguments(parser)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = build_parser()
+    args, more = parser.parse_known_args(argv)
+    if more and not (args.sizes and any(word.isdigit() for word in more)):
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    return run_command("gnarl-eval", lambda: _run(args, more))
+
+
+def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
+    _verify_that_sizes_are_joined(args, more)
+    _verify(args)
+    # Torch and the rest are loaded once the command line makes sense.
+    from gnarl_runtime.commands.work.eval_command import eval_command
+
+    return eval_command(args)
+
+
+def _verify(args: argparse.Namespace) -> None:
+    verify_policy_arguments(args)
+    parse_sizes(args.sizes)
+    parse_names("--against", args.against)
+    parse_params(args.param)
+    verify_input("--data", args.data)
+    verify_output("--json", args.json)
+    verify_output("--plot", args.plot, PICTURES)
+    if args.graphs is not None and args.graphs < 1:
+        raise UsageError(f"--graphs {args.graphs}: expected 1 or more")
+    if args.reference and args.no_reference:
+        raise UsageError("--reference and --no-reference cannot both be given")
+    drawn = [f"--{flag}" for flag in ("sizes", "graphs", "instances") if getattr(args, flag)]
+    if args.data and drawn:
+        raise UsageError(f"{drawn[0]} is about drawn graphs; leave it out with --data")
+
+
+def _verify_that_sizes_are_joined(args: argparse.Namespace, more: Sequence[str]) -> None:
+    """Of `--sizes 16 64 128`, 64 reads as a run folder if there is no other, 128 as nothing."""
+    sizes, run = args.sizes, args.checkpoint
+    folder = [run] if sizes and run and run.isdigit() and not Path(run).exists() else []
+    apart = [*folder, *(word for word in more if word.isdigit())]
+    if apart:
+        raise UsageError(
+            f"--sizes {' '.join([sizes, *apart])}: expected commas between numbers of nodes: "
+            f"--sizes {','.join([sizes, *apart])}"
+        )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

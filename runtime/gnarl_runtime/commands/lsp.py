@@ -1,0 +1,62 @@
+"""`gnarl-lsp`: a language server on standard input and output, for editors."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from gnarl_runtime.commands.options import OK, USAGE, command_parser
+
+_EXAMPLES = """
+  gnarl-lsp                       what an editor runs; it speaks on standard input and output
+  gnarl-lsp --log /tmp/gnarl.log  the same, with a record of what went wrong
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = command_parser(
+        "gnarl-lsp",
+        "Serve editors over the Language Server Protocol: mistakes as you type, hover, go to "
+        "definition, completion, formatting, outline. docs/editors.md shows how to set it up.",
+        _EXAMPLES,
+        ok="the editor ended the session",
+        failed="not used",
+    )
+    add = parser.add_argument
+    add("--stdio", action="store_true", help="the default, and the only way; editors may add it")
+    add("--log", metavar="FILE", help="append messages for whoever mends the server")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = build_parser().parse_args(argv)
+    try:
+        from gnarl_dsl.editing.server import make_server
+    except ModuleNotFoundError as error:
+        print(
+            f"gnarl-lsp: {error.name} is not installed; the server needs the extra `lsp`\n"
+            "Likely fix: pip install 'gnarl-dsl[lsp]'",
+            file=sys.stderr,
+        )
+        return USAGE
+    try:
+        keep_log(args.log)
+    except OSError as error:
+        print(f"gnarl-lsp: --log {args.log}: {error.strerror}", file=sys.stderr)
+        return USAGE
+    make_server().start_io()
+    return OK
+
+
+def keep_log(path: str | None) -> None:
+    """Append what the server logs to a file; standard error belongs to the editor."""
+    if path is not None:
+        root = logging.getLogger()
+        root.addHandler(logging.FileHandler(path, encoding="utf-8"))
+        root.setLevel(logging.INFO)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,63 @@
+"""`gnarl-solve`: arguments in, solutions of a user's own graphs on standard output out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from gnarl_dsl.spec_arguments import parse_params
+from gnarl_runtime.commands.arguments import (
+    add_policy_arguments,
+    verify_input,
+    verify_output,
+    verify_policy_arguments,
+)
+from gnarl_runtime.commands.console import run_command
+from gnarl_runtime.commands.options import command_parser
+
+EXAMPLES = """
+  gnarl-solve runs/tsp --data berlin52.tsp --rescale
+  gnarl-solve runs/mvc --data my_graph.json --out cover.json
+  gnarl-solve runs/tsp --data my.tsp --temperature 0.1 --samples 64     the best of 64 attempts
+  gnarl-solve --pretrained bellman_ford --data roads.gr -p stop=settled   no reference needed
+  gnarl-solve runs/bf --data roads.gr -p stop=settled --max-rounds 9999   and an end in any case
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = command_parser(
+        "gnarl-solve",
+        "Run a trained policy on your own graphs and print what it finds.",
+        EXAMPLES,
+        ok="every solution is valid as far as can be told",
+        failed="one is not, or the checkpoint, the spec or the data are at fault",
+    )
+    add = parser.add_argument
+    add("--data", required=True, metavar="FILE", help="graphs: .tsp, .gr, .graphml, .json, ...")
+    add("--out", metavar="FILE", help="write the solutions as JSON")
+    add("--samples", type=int, default=1, metavar="K", help="keep the best of K attempts")
+    add("--rescale", action="store_true", help="show the network numbers as large as in training")
+    add("--rounded", action="store_true", help="round TSPLIB distances, as published optima do")
+    add("--repair", action="store_true", help="remove loops, repeated edges, and small parts")
+    add_policy_arguments(parser)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = build_parser().parse_args(argv)
+    return run_command("gnarl-solve", lambda: _run(args))
+
+
+def _run(args: argparse.Namespace) -> int:
+    verify_policy_arguments(args)
+    parse_params(args.param)
+    verify_input("--data", args.data)
+    verify_output("--out", args.out)
+    # Torch and the rest are loaded once the command line makes sense.
+    from gnarl_runtime.commands.work.solve_command import solve_command
+
+    return solve_command(args)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

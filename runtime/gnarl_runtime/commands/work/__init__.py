@@ -1,0 +1,1 @@
+"""Parsed arguments in, the work of a command out; imported when it is asked for."""

@@ -1,0 +1,1 @@
+"""A problem and instances in, episodes out: the engine, and Gymnasium shells on it."""

@@ -1,0 +1,163 @@
+"""A problem and a pool of instances in, many episodes stepped at once in compiled kernels.
+
+This is what trainers and evaluation use; the Gymnasium environments are adapters on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnarl_compiler.build.artifact import Artifact, compile_problem
+from gnarl_compiler.passes.pruning import Mode
+from gnarl_compiler.support.edges import fill_ends
+from gnarl_compiler.support.endings import RUNNING
+from gnarl_dsl.model import Problem
+from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.kernels import Kernels
+from gnarl_runtime.batch.layout import BatchLayout, layout_of
+from gnarl_runtime.instances.pools import Pool
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A problem with its kernels, and the oracles that these read."""
+
+    problem: Problem
+    artifact: Artifact
+    reward: str | None
+    experts: tuple[str, ...]
+    metrics: bool
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Machine code does not travel: whoever receives it compiles, or finds it in the cache."""
+        return compile_for, (self.problem, self.reward, self.experts, self.metrics)
+
+    @property
+    def oracles(self) -> tuple[str, ...]:
+        used = {name for names in self.artifact.module.ARGUMENTS.values() for name in names}
+        hidden = [f.name for f in self.problem.features if f.stage == "oracle"]
+        return tuple(name for name in hidden if f"o_{name}" in used)
+
+
+def compile_for(
+    problem: Problem,
+    reward: str | None = None,
+    experts: tuple[str, ...] = (),
+    metrics: bool = False,
+) -> Compiled:
+    """The kernels that some use needs: oracles that only others read are never solved."""
+    known = [expert.name for expert in problem.experts]
+    for name in experts:
+        if name not in known:
+            has = ", ".join(known) or "none"
+            raise ValueError(f"{problem.name} has no expert `{name}`; it has: {has}")
+    mode = Mode(experts=experts, metrics=metrics)
+    return Compiled(problem, compile_problem(problem, reward, mode), reward, experts, metrics)
+
+
+class Engine:
+    """`slots` episodes side by side; finished ones start again on another instance of the pool."""
+
+    def __init__(self, compiled: Compiled, pool: Pool, slots: int, seed: int = 0) -> None:
+        self.compiled = compiled
+        self.problem = compiled.problem
+        self.pool = pool
+        room = pool.batch.layout
+        self.batch = Batch.allocate(
+            layout_of(self.problem, slots, room.nodes, spare_edges(room), compiled.oracles)
+        )
+        self.kernels = Kernels(compiled.artifact, self.batch)
+        self.rewards = np.zeros(slots)  # (slots,)
+        self.ends = np.zeros((slots, self.batch.layout.edges, 2), np.int32)
+        self.environments = np.arange(slots)
+        self._has_derived = any(f.stage == "derived" for f in self.problem.features)
+        self.episodes = np.zeros(slots, np.int64)
+        self.seed(seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "kernels": self.kernels.kept()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Kernels are bound to arrays, so they are bound anew to the arrays that arrived."""
+        self.__dict__.update(state)
+        self.kernels = Kernels(self.compiled.artifact, self.batch, state["kernels"])
+
+    def seed(self, seed: int) -> None:
+        """Which instance each slot gets in which of its episodes; counts from the first again."""
+        self.sampler = self.pool.sampler(seed)
+        self.episodes[:] = 0
+
+    @property
+    def slots(self) -> int:
+        return len(self.environments)
+
+    def reset(self, slots: NDArray[np.int64] | None = None) -> None:
+        """Start new episodes in some slots, or in all."""
+        slots = self.environments if slots is None else slots
+        if len(slots) == 0:
+            return
+        picks = self.sampler.picks(self.environments[slots], self.episodes[slots])
+        self.episodes[slots] += 1
+        self.load(slots, picks)
+
+    def load(self, slots: NDArray[np.int64], picks: NDArray[np.int64]) -> None:
+        """Start episodes on given instances of the pool."""
+        self.pool.copy_into(self.batch, slots, picks)
+        self.kernels.reset(slots)
+        self._fill_ends(slots)
+        self._observe(slots)
+
+    def step(self, actions: NDArray[np.int64]) -> None:
+        """One pick per running slot; `rewards`, `batch.ended` and `batch.legal` tell the rest."""
+        self.kernels.step(actions, self.rewards)
+        if self.problem.graph.mutable:
+            self._fill_ends(self.environments)
+        self._observe(self.environments)
+
+    def finished(self) -> NDArray[np.int64]:
+        """The slots whose episode has ended."""
+        return np.flatnonzero(self.batch.ended != RUNNING)
+
+    def _fill_ends(self, slots: NDArray[np.int64]) -> None:
+        directed = self.problem.graph.directed
+        fill_ends(slots, self.ends, directed, self.batch.n, self.batch.adjacency)
+
+    def _observe(self, slots: NDArray[np.int64]) -> None:
+        if self._has_derived:
+            self.kernels.run("observe", slots, self.kernels.fault)
+            self.kernels.raise_faults()
+
+    def expert(
+        self, name: str | None = None, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """The expert's distribution for every slot; zeros where it has nothing to say.
+
+        `out` (slots, nodes) is filled instead of a new array.
+        """
+        chosen = name or (self.compiled.experts[0] if self.compiled.experts else None)
+        if chosen not in self.compiled.experts:
+            has = ", ".join(self.compiled.experts) or "none"
+            raise ValueError(f"this engine was compiled with experts: {has}; not `{chosen}`")
+        out = np.zeros(self.batch.legal.shape) if out is None else out
+        self.kernels.run(f"expert_{chosen}", self.environments, out)
+        return out
+
+    def judge(self, clause: str, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """`correct` or `valid` in some slots, false elsewhere; true if there is no such clause."""
+        out = np.zeros(self.slots, np.bool_)
+        out[slots] = True
+        if self.compiled.artifact.has(f"judge_{clause}"):
+            self.kernels.run(f"judge_{clause}", slots, out)
+        return out
+
+
+def spare_edges(layout: BatchLayout) -> int:
+    """Room for the edges that updates may add."""
+    if not layout.problem.graph.mutable:
+        return layout.edges
+    most = layout.nodes * (layout.nodes - 1)
+    return most if layout.problem.graph.directed else most // 2

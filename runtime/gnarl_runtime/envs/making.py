@@ -1,0 +1,122 @@
+"""A spec in, environments out: what `gnarl.make`, `gnarl.make_vec` and `gymnasium.make` call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import gnarl_dsl as gnarl
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_dsl.model import Problem
+from gnarl_runtime.envs.engine import Compiled, Engine, compile_for
+from gnarl_runtime.envs.graph_env import GraphEnv
+from gnarl_runtime.envs.vector_env import GraphVectorEnv
+from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
+
+Nodes = int | tuple[int, int]
+Instances = str | Path | Sequence[Instance]
+Illegal = Literal["raise", "end"]
+
+
+def make(
+    spec: str | Path | Problem,
+    nodes: Nodes | None = None,
+    seed: int = 0,
+    *,
+    illegal: Illegal = "raise",
+    render_mode: str | None = None,
+    pool: int = 256,
+    **options: Any,
+) -> GraphEnv:
+    """A Gymnasium environment for one graph at a time; options as for `make_engine`."""
+    engine = make_engine(spec, slots=1, nodes=nodes, seed=seed, pool=pool, **options)
+    return GraphEnv(engine, illegal, render_mode)
+
+
+def make_vec(
+    spec: str | Path | Problem,
+    num_envs: int = 1024,
+    nodes: Nodes | None = None,
+    seed: int = 0,
+    *,
+    illegal: Illegal = "raise",
+    copy: bool = True,
+    pool: int = 1024,
+    **options: Any,
+) -> GraphVectorEnv:
+    """A native vector environment of `num_envs` graphs; options as for `make_engine`."""
+    engine = make_engine(spec, slots=num_envs, nodes=nodes, seed=seed, pool=pool, **options)
+    return GraphVectorEnv(engine, illegal, copy)
+
+
+def make_engine(
+    spec: str | Path | Problem,
+    *,
+    slots: int,
+    nodes: Nodes | None = None,
+    seed: int = 0,
+    instances: Instances | None = None,
+    split: str = "train",
+    pool: int = 1024,
+    reward: str | None = None,
+    expert: str | bool = False,
+    **params: str | float,
+) -> Engine:
+    """The engine behind the environments.
+
+    nodes      size of the graphs, or (smallest, largest); None takes the spec's own sizes
+    instances  the name of an instance set of the spec, a file, or a list of instances
+    split      which split of the set to draw from
+    pool       how many different instances to draw
+    reward     which reward or objective to pay; None takes the spec's first
+    expert     an expert to offer by `expert()`: its name, or True for the first
+    params     values for the params of the spec
+    """
+    if slots < 1:
+        raise ValueError(f"num_envs must be 1 or more, found {slots}")
+    problem = _problem(spec, params)
+    compiled = compile_for(problem, reward, _experts(problem, expert))
+    return Engine(compiled, _pool(compiled, instances, nodes, seed, split, pool), slots, seed)
+
+
+def _problem(spec: str | Path | Problem, params: dict[str, str | float]) -> Problem:
+    if not isinstance(spec, Problem):
+        return gnarl.load(spec, **params)
+    if params:
+        names = ", ".join(params)
+        raise ValueError(f"{names}: a checked problem has its params already; give them to load()")
+    return spec
+
+
+def _experts(problem: Problem, expert: str | bool) -> tuple[str, ...]:
+    if isinstance(expert, str):
+        return (expert,)
+    return (problem.experts[0].name,) if expert and problem.experts else ()
+
+
+def _pool(
+    compiled: Compiled,
+    instances: Instances | None,
+    nodes: Nodes | None,
+    seed: int,
+    split: str,
+    count: int,
+) -> Pool:
+    problem, oracles = compiled.problem, compiled.oracles
+    named = {entry.name for entry in problem.instances}
+    if instances is None or (isinstance(instances, str) and instances in named):
+        return draw_pool(
+            problem,
+            count=count,
+            nodes=nodes,
+            seed=seed,
+            split=split,
+            instances=instances,
+            oracles=oracles,
+        )
+    if isinstance(instances, str | Path):
+        from gnarl_runtime.readers.read import read_graphs
+
+        return pool_of(problem, read_graphs(Path(instances), problem), oracles)
+    return pool_of(problem, list(instances), oracles)

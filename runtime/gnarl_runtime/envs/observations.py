@@ -1,0 +1,81 @@
+"""A batch in, Gymnasium observations out: the spec's features by name, padded to one size.
+
+Keys besides the features are words that no feature can be called:
+
+    n      (1,)    nodes in use               edges  (E, 2)  both ends of each edge, -1 unused
+    phase  (1,)    which phase picks now      last   (P,)    latest pick per phase, -1 unset
+
+Node features are (N,), pair features (N, N), edge features (E,) in the order of `edges`;
+graph features and the node of a mask_one are (1,).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from gnarl_dsl.model import Feature
+from gnarl_runtime.batch.layout import BatchLayout
+from gnarl_runtime.envs.engine import Engine
+
+Observation = dict[str, NDArray[Any]]
+
+
+def observation_space(layout: BatchLayout) -> spaces.Dict:
+    """The space of one graph's observation."""
+    nodes, edges, phases = layout.nodes, layout.edges, len(layout.problem.phases)
+    own = {f.name: _space(f, layout) for f in layout.stored() if f.observed}
+    return spaces.Dict(
+        {
+            "n": spaces.Box(0, nodes, (1,), np.int32),
+            "phase": spaces.Box(0, max(1, phases - 1), (1,), np.int32),
+            "last": spaces.Box(-1, nodes - 1, (phases,), np.int32),
+            "edges": spaces.Box(-1, nodes - 1, (edges, 2), np.int32),
+            **own,
+        }
+    )
+
+
+def _space(feature: Feature, layout: BatchLayout) -> spaces.Space[Any]:
+    shape = _shape(feature, layout)
+    if feature.type == "scalar":
+        kind = np.float32 if feature.stage == "input" else np.float64
+        return spaces.Box(-np.inf, np.inf, shape, kind)
+    if feature.type == "mask":
+        return spaces.MultiBinary(shape)
+    most = feature.categories if feature.type == "categorical" else layout.nodes
+    return spaces.Box(0, most - 1, shape, np.int32)
+
+
+def _shape(feature: Feature, layout: BatchLayout) -> tuple[int, ...]:
+    if feature.type == "mask_one" or feature.place == "graph":
+        return (1,)
+    nodes, edges = layout.nodes, layout.edges
+    return {"node": (nodes,), "edge": (edges,), "pair": (nodes, nodes)}[feature.place]
+
+
+def live_views(engine: Engine) -> Observation:
+    """Arrays (slots, …) that show the engine's state as it changes."""
+    batch = engine.batch
+    views: Observation = {
+        "n": batch.n[:, None],
+        "phase": batch.phase[:, None],
+        "last": batch.last,
+        "edges": engine.ends,
+    }
+    for feature in batch.layout.stored():
+        if feature.observed:
+            values = batch.features[feature.name]
+            values = values[:, None] if values.ndim == 1 else values
+            views[feature.name] = values.view(np.int8) if feature.type == "mask" else values
+    return views
+
+
+def steady_names(engine: Engine) -> tuple[str, ...]:
+    """The parts of an observation that nothing but a reset changes."""
+    layout = engine.batch.layout
+    inputs = [f.name for f in layout.stored() if f.observed and f.stage == "input"]
+    return ("n", *inputs) if layout.problem.graph.mutable else ("n", "edges", *inputs)

@@ -1,0 +1,1 @@
+"""Instances in, pools with solved oracles and instance files out, and back."""

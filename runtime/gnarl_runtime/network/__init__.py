@@ -1,0 +1,1 @@
+"""Packed states in, scores of nodes and values of graphs out."""

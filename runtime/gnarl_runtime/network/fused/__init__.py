@@ -1,0 +1,1 @@
+"""C source in, compiled message kernels out: same values and gradients as torch."""

@@ -1,0 +1,117 @@
+"""A pack of graphs goes in, a score per node and a value per graph come out: encode, process, act.
+
+Nothing here knows a problem or a size: the columns come from the Signature, and the same
+weights read graphs of any number of nodes. No latent is carried from step to step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnarl_dsl.model import Problem
+from gnarl_runtime.batch.pack import Packed
+from gnarl_runtime.batch.signature import Signature, signature_of
+from gnarl_runtime.network.actor import Critic, Pool, ProtoActor
+from gnarl_runtime.network.encoder import Encoder
+from gnarl_runtime.network.freed_memory import keep_freed_memory
+from gnarl_runtime.network.graphs import Graphs, to_graphs
+from gnarl_runtime.network.messages import Kernel
+from gnarl_runtime.network.policy_config import PolicyConfig
+from gnarl_runtime.network.processors import Mpnn, make_processor
+from gnarl_runtime.network.segments import segment_argmax, segment_log_softmax, segment_sample
+
+__all__ = [
+    "Output",
+    "Policy",
+    "PolicyConfig",
+    "argmax",
+    "log_chances",
+    "prepare_torch",
+    "sample",
+    "segment_log_softmax",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What a policy says about a pack."""
+
+    logits: Tensor  # (nodes,) -inf where a node is illegal
+    values: Tensor  # (graphs,)
+    pooled: Tensor  # (graphs, width) what the critic read
+
+
+class Policy(nn.Module):  # type: ignore[misc]
+    """Encoders, a processor, a proto-action actor and a critic."""
+
+    def __init__(
+        self,
+        problem: Problem | Signature,
+        config: PolicyConfig | None = None,
+        processor: nn.Module | None = None,
+    ) -> None:
+        """`processor`: one's own instead of the one that the config names."""
+        super().__init__()
+        self.signature = signature_of(problem) if isinstance(problem, Problem) else problem
+        self.config = config or PolicyConfig()
+        self.encoder = Encoder(self.signature, self.config.width)
+        self.processor = make_processor(self.config) if processor is None else processor
+        self.pool = Pool(self.config.pooling)
+        self.actor = ProtoActor(self.config.width, self.config.actor)
+        self.critic = Critic(self.config.width)
+
+    def forward(self, packed: Packed | Graphs) -> Output:
+        """Scores of all nodes and values of all graphs; illegal nodes are out before a softmax."""
+        graphs = to_graphs(packed, self.device) if isinstance(packed, Packed) else packed
+        h = self.processor(self.encoder(graphs), graphs)  # (nodes, width)
+        pooled = self.pool(h, graphs)  # (graphs, width)
+        scores = self.actor(h, pooled, graphs)
+        logits = scores.masked_fill(~graphs.legal, -torch.inf)
+        return Output(logits, self.critic(pooled), pooled)
+
+    def use_kernel(self, kernel: Kernel) -> None:
+        """Choose how messages are computed, instead of what GNARL_KERNEL said."""
+        for module in self.modules():
+            if isinstance(module, Mpnn | Pool | ProtoActor):
+                module.kernel = kernel
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = self.encoder.node.weight.device
+        return device
+
+
+def log_chances(output: Output, packed: Packed) -> Tensor:
+    """Log-probabilities of picking each node, per graph; -inf where it is illegal."""  # (nodes,)
+    graph = torch.from_numpy(packed.graph).to(output.logits.device)
+    return segment_log_softmax(output.logits, graph, packed.graphs)
+
+
+def argmax(output: Output, packed: Packed) -> Tensor:
+    """The best node of each graph, numbered within the graph; -1 if none is legal."""  # (graphs,)
+    return segment_argmax(output.logits, *_segments(output, packed))
+
+
+def sample(output: Output, packed: Packed, uniform: Tensor, temperature: float = 1.0) -> Tensor:
+    """A node of each graph drawn from the policy, numbered within the graph; -1 if none is legal.
+
+    `uniform` (graphs,) in [0, 1); a low temperature favours the best (the paper's lambda).
+    """  # (graphs,)
+    scores = output.logits.double() / temperature
+    return segment_sample(scores, *_segments(output, packed), uniform.to(scores.device))
+
+
+def _segments(output: Output, packed: Packed) -> tuple[Tensor, Tensor]:
+    device = output.logits.device
+    return torch.from_numpy(packed.graph).to(device), torch.from_numpy(packed.offsets).to(device)
+
+
+def prepare_torch(threads: int) -> None:
+    """Set up this process for training or inference."""
+    # Products of tiny numbers are several hundred times slower than those of zeros.
+    torch.set_flush_denormal(True)
+    torch.set_num_threads(threads)
+    keep_freed_memory()

@@ -1,0 +1,1 @@
+"""A policy and instances in, played episodes out."""

@@ -1,0 +1,1 @@
+"""A problem and its expert in, instances near a decision of that expert out."""

@@ -1,0 +1,183 @@
+"""A problem and an expert in, out: which inputs can be moved, and where their values flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gnarl_dsl import model
+from gnarl_dsl.model import Expr, Feature, Model, Problem
+from gnarl_dsl.report.source import Span
+
+# Sources whose values can be moved (boundary_moves.py): cell by cell, or a point at a time.
+CELLS = frozenset({"uniform", "clrs_weight"})
+POINTS = frozenset({"euclidean"})
+
+
+class BoundaryError(ValueError):
+    """No instance near a decision boundary can be made: why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Names of the inputs that can be moved, and of all numbers that depend on them."""
+
+    problem: Problem
+    movable: frozenset[str]
+    carrying: frozenset[str]
+    on_edges: frozenset[str]  # features that have a value on edges only
+
+
+def flow_of(problem: Problem) -> Flow:
+    """Follow the movable inputs through initial values, derived features and updates."""
+    movable = frozenset(f.name for f in problem.features if is_movable(f))
+    carrying: frozenset[str] = frozenset()
+    found = movable
+    while found != carrying:
+        carrying = found
+        found = carrying | frozenset(_reached(problem, carrying))
+    on_edges = frozenset(f.name for f in problem.features if f.place == "edge")
+    return Flow(problem, movable, carrying, on_edges)
+
+
+def is_movable(feature: Feature) -> bool:
+    source = feature.source
+    numbers = feature.stage == "input" and feature.type == "scalar"
+    return numbers and source is not None and source.name in CELLS | POINTS
+
+
+def choose_expert(problem: Problem, name: str | None) -> model.RuleExpert | model.GreedyExpert:
+    """The named expert, or the first; a BoundaryError if there is none."""
+    for expert in problem.experts:
+        if name in (None, expert.name):
+            return expert
+    has = ", ".join(expert.name for expert in problem.experts) or "none"
+    wanted = f"expert `{name}`" if name else "expert"
+    raise BoundaryError(f"{problem.name} has no {wanted}; its experts: {has}")
+
+
+def close_lines(flow: Flow, expert: model.RuleExpert | model.GreedyExpert) -> tuple[Span, ...]:
+    """Where the expert compares numbers that a movable input may change, in order of the text.
+
+    A BoundaryError if there is no such place.
+    """
+    found = {span for span, part in _compared(flow.problem, expert) if _may_move(flow, part)}
+    if found:
+        return tuple(sorted(found))
+    names = ", ".join(f"`{name}`" for name in sorted(flow.movable))
+    why = f"its rule compares nothing that depends on {names}" if names else _no_input()
+    raise BoundaryError(
+        f"nothing to move: no decision of the expert `{expert.name}` of {flow.problem.name} "
+        f"depends on numbers of the instance ({why}); train without boundary instances, or "
+        "name another expert"
+    )
+
+
+def _compared(
+    problem: Problem, expert: model.RuleExpert | model.GreedyExpert
+) -> Iterator[tuple[Span, object]]:
+    """Every comparison of numbers that a rule may make, and what it is made of."""
+    if isinstance(expert, model.GreedyExpert):
+        yield expert.span, problem.objective(expert.objective).value
+        return
+    for part in parts_of(problem, expert.phases, set()):
+        match part:
+            case model.Compare(of="scalar"):
+                yield part.span, (part.left, part.right)
+            case model.SortKey():
+                yield part.value.span, part.value
+            case model.Quantifier(op="argmin" | "argmax", body=body) if body is not None:
+                yield body.span, body
+
+
+def _may_move(flow: Flow, part: object) -> bool:
+    """Whether a formula reads what depends on a movable input, or is told a number by another."""
+    inside = list(parts_of(flow.problem, part, set()))
+    told = any(isinstance(item, model.Variable) and item.type == "scalar" for item in inside)
+    return told or any(name in flow.carrying for item in inside for name in _names(item))
+
+
+def _no_input() -> str:
+    known = ", ".join(sorted(CELLS | POINTS))
+    return f"it has no scalar input that is drawn from one of: {known}"
+
+
+# Reading
+
+
+def read_by(problem: Problem, part: object) -> set[str]:
+    """The features that a part of a problem reads, through lets, clauses and derived features."""
+    return {name for item in parts_of(problem, part, set()) for name in _names(item)}
+
+
+def parts_of(problem: Problem, part: object, entered: set[str]) -> Iterator[Model]:
+    """A part and all that it is made of; each definition is entered once."""
+    if isinstance(part, tuple):
+        for item in part:
+            yield from parts_of(problem, item, entered)
+    if not isinstance(part, Model):
+        return
+    yield part
+    yield from parts_of(problem, tuple(vars(part).values()), entered)
+    for name, body in _definitions(problem, part):
+        if name not in entered:
+            entered.add(name)
+            yield from parts_of(problem, body, entered)
+
+
+def _names(part: Model) -> tuple[str, ...]:
+    match part:
+        case model.Read() | model.OneNode() | model.FeatureRef():
+            return (part.feature,)
+        case model.Chase():
+            return (part.pointer, part.weight) if part.weight else (part.pointer,)
+    return ()
+
+
+def _definitions(problem: Problem, part: Model) -> Iterator[tuple[str, Expr | None]]:
+    """What the names in a part stand for."""
+    match part:
+        case model.LetCall():
+            yield f"let {part.name}", problem.let(part.name).body
+        case model.ClauseRef(clause="objective"):
+            yield f"objective {part.name}", problem.objective(part.name).value
+        case model.ClauseRef():
+            yield part.clause, problem.correct if part.clause == "correct" else problem.valid
+    for name in _names(part):
+        if problem.feature(name).stage == "derived":
+            yield f"feature {name}", problem.feature(name).initial
+
+
+# Flowing
+
+
+def _reached(problem: Problem, carrying: frozenset[str]) -> Iterator[str]:
+    """Features that take a number from a carrying one: at reset, by a formula, by an update."""
+    for feature in problem.features:
+        computed = feature.stage in ("state", "derived") and feature.type == "scalar"
+        if computed and not carrying.isdisjoint(read_by(problem, feature.initial)):
+            yield feature.name
+    for phase in problem.phases:
+        yield from _assigned(problem, phase.update, carrying)
+
+
+def _assigned(
+    problem: Problem, body: tuple[model.Statement, ...], carrying: frozenset[str]
+) -> Iterator[str]:
+    """What a block may write; a `let` inside it counts as read by all of the block."""
+    lets = tuple(part for part in body if isinstance(part, model.Bind))
+    shared = read_by(problem, lets)
+    for statement in body:
+        match statement:
+            case model.Assign():
+                read = shared | read_by(problem, statement.value)
+                is_number = problem.feature(statement.feature).type == "scalar"
+                if is_number and not carrying.isdisjoint(read):
+                    yield statement.feature
+            case model.When():
+                yield from _assigned(problem, (*lets, *statement.then), carrying)
+                yield from _assigned(problem, (*lets, *statement.otherwise), carrying)
+            case model.ForEach():
+                yield from _assigned(problem, (*lets, *statement.body), carrying)
+            case model.Bind() | model.SetEdge():
+                pass

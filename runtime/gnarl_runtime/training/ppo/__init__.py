@@ -1,0 +1,1 @@
+"""A problem and rewards in, a policy that learns from them out."""

@@ -1,0 +1,226 @@
+"""A problem and a recipe in, a policy that learns from rewards out: PPO, update by update.
+
+Proximal policy optimisation (Schulman et al. 2017) as Stable Baselines 3 does it, over
+hundreds of graphs at once: collect, estimate advantages, learn, report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gnarl_compiler.graphs.streams import stream
+from gnarl_compiler.support.endings import TERMINATED, TRUNCATED
+from gnarl_dsl.model import Problem
+from gnarl_runtime.batch.pack import pack
+from gnarl_runtime.checkpoints.arrays import Arrays, prefixed, under
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.weight_arrays import (
+    module_arrays,
+    optimizer_arrays,
+    restore_module,
+    restore_optimizer,
+)
+from gnarl_runtime.envs.engine import Engine, compile_for
+from gnarl_runtime.instances.pools import Pool
+from gnarl_runtime.network.policy import Output, Policy, log_chances, sample
+from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
+from gnarl_runtime.training.ppo.advantages import Advantages
+from gnarl_runtime.training.ppo.episode_tally import EpisodeTally
+from gnarl_runtime.training.ppo.ppo_loss import PpoLoss, ppo_loss
+from gnarl_runtime.training.ppo.rollout_buffer import RolloutBuffer
+from gnarl_runtime.training.scaling import training_pool
+from gnarl_runtime.training.trainer import Metrics, Stretch
+
+
+class PpoTrainer:
+    """Fulfils `Trainer`. A policy that comes with weights is a warm start (`bc+ppo`)."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        recipe: Recipe,
+        seed: int,
+        policy: Policy | None = None,
+        pool: Pool | None = None,
+    ) -> None:
+        """`pool`: instances to play on, instead of those that the recipe draws."""
+        self.recipe, self.seed = recipe.ppo, seed
+        self.updates, self.done = recipe.ppo.updates, 0
+        compiled = compile_for(problem, recipe.ppo.reward)
+        pool = pool or training_pool(compiled, recipe.data, seed)
+        self.engine = Engine(compiled, pool, recipe.ppo.graphs, seed)
+        self.engine.reset()
+        self.policy = policy or fresh_policy(problem, recipe, seed)
+        if policy is None and recipe.ppo.spread > 0:
+            scale_scores(self.policy, self.engine, recipe.ppo.spread)
+        self.optimizer = torch.optim.Adam(
+            self.policy.parameters(), recipe.ppo.lr, eps=1e-5, fused=True
+        )
+        self.buffer = RolloutBuffer(self.engine.batch.layout, recipe.ppo.steps)
+        self.tally = EpisodeTally(self.engine.slots)
+
+    @property
+    def stretch(self) -> Stretch:
+        return Stretch(0, self.updates)
+
+    # One update
+
+    def update(self) -> Metrics:
+        """Play `steps` steps of all graphs, learn from them for `epochs` epochs."""
+        self.tally.begin()
+        for step in range(self.recipe.steps):
+            self._play(step)
+        self._value_what_follows()
+        estimates = self.buffer.advantages(self.recipe.gamma, self.recipe.lam)
+        losses = self._learn(estimates)
+        self.done += 1
+        return {
+            "states": float(len(self.buffer)),
+            **_mean_losses(losses),
+            **self.tally.metrics(),
+            "explained_variance": _explained_variance(self.buffer, estimates),
+        }
+
+    def _play(self, step: int) -> None:
+        """Pick a node in every graph, and keep what was known, done and gained."""
+        engine, buffer = self.engine, self.buffer
+        buffer.store_states(step, engine.batch)
+        uniform = stream(self.seed, "ppo picks", self.done, step).random(engine.slots)
+        packed = pack(engine.batch, engine.environments)
+        with torch.inference_mode():
+            output = self.policy(packed)
+            actions = sample(output, packed, torch.from_numpy(uniform)).cpu().numpy()
+            chances = log_chances(output, packed).cpu().numpy()
+        buffer.actions[step] = actions
+        buffer.log_chances[step] = chances[packed.offsets[:-1] + actions]
+        buffer.values[step] = output.values.cpu().numpy()
+        engine.step(actions)
+        buffer.rewards[step] = engine.rewards
+        self._end_episodes(step)
+
+    def _end_episodes(self, step: int) -> None:
+        """Note which episodes are over, and start others in their place."""
+        engine, buffer = self.engine, self.buffer
+        finished, ended = engine.finished(), engine.batch.ended
+        buffer.terminated[step] = ended == TERMINATED
+        buffer.done[step] = buffer.terminated[step] | (ended == TRUNCATED)
+        buffer.next_values[step] = 0.0
+        cut_off = np.flatnonzero(ended == TRUNCATED)
+        buffer.next_values[step, cut_off] = self._values(cut_off)
+        self.tally.add(engine.rewards, finished, engine.judge("correct", finished))
+        engine.reset(finished)
+
+    def _value_what_follows(self) -> None:
+        """The value of the state after each pick: that of the next one, unless restarted."""
+        buffer = self.buffer
+        following = np.append(buffer.values[1:], self._values(self.engine.environments)[None], 0)
+        np.copyto(buffer.next_values, following, where=~buffer.done)
+
+    def _values(self, slots: NDArray[np.int64]) -> NDArray[np.float32]:
+        """What the critic expects in some slots."""
+        if not len(slots):
+            return np.zeros(0, np.float32)
+        with torch.inference_mode():
+            output: Output = self.policy(pack(self.engine.batch, slots))
+        values: NDArray[np.float32] = output.values.cpu().numpy()
+        return values
+
+    def _learn(self, estimates: Advantages) -> list[PpoLoss]:
+        """Epochs of minibatches; all their losses."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self._learning_rate()
+        losses = []
+        for chosen in self._minibatches():
+            samples = self.buffer.samples(chosen, estimates)
+            loss = ppo_loss(self.policy(samples.packed), samples, self.recipe)
+            losses.append(loss.detached())
+            if self._moved_too_far(loss):
+                break
+            self.optimizer.zero_grad()
+            loss.total.backward()
+            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.max_norm)
+            self.optimizer.step()
+        return losses
+
+    def _minibatches(self) -> Iterator[NDArray[np.int64]]:
+        """Numbers of decisions: each once per epoch, in an order of its own."""
+        for epoch in range(self.recipe.epochs):
+            order = stream(self.seed, "ppo", self.done, epoch).permutation(len(self.buffer))
+            for start in range(0, len(order), self.recipe.minibatch):
+                yield order[start : start + self.recipe.minibatch]
+
+    def _moved_too_far(self, loss: PpoLoss) -> bool:
+        target = self.recipe.target_kl
+        return target is not None and float(loss.kl) > 1.5 * target  # SB3's factor
+
+    def _learning_rate(self) -> float:
+        left = 1 - self.done / self.updates
+        return self.recipe.lr * (left if self.recipe.decay else 1.0)
+
+    # Between updates
+
+    def best_policy(self) -> Policy:
+        """The weights that learn: PPO averages none."""
+        return self.policy
+
+    def arrays(self) -> Arrays:
+        return {
+            **prefixed("policy", module_arrays(self.policy)),
+            **prefixed("optimizer", optimizer_arrays(self.optimizer)),
+            **prefixed("environment", engine_arrays(self.engine)),
+            **prefixed("tally", self.tally.arrays()),
+        }
+
+    def restore(self, arrays: Arrays, done: int) -> None:
+        restore_engine(self.engine, under("environment", arrays))
+        restore_module(self.policy, under("policy", arrays))
+        restore_optimizer(self.optimizer, under("optimizer", arrays))
+        self.tally.restore(under("tally", arrays))
+        self.done = done
+
+
+def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
+    """A policy whose weights depend on the seed only; torch's own stream is left as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(stream(seed, "weights").integers(2**63)))
+        return Policy(problem, recipe.policy)
+
+
+def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
+    """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
+    packed = pack(engine.batch, engine.environments)
+    graph = packed.graph[packed.legal]
+    with torch.no_grad():
+        logits = policy(packed).logits.double().cpu().numpy()[packed.legal]
+        count = np.maximum(np.bincount(graph, minlength=packed.graphs), 1)  # (graphs,)
+        mean = np.bincount(graph, logits, packed.graphs) / count
+        found = float(np.sqrt(np.square(logits - mean[graph]).mean()))
+        if found > 0:  # nodes that all look the same have no scale
+            policy.actor.log_temperature += math.log(found / spread)
+
+
+def _mean_losses(losses: Sequence[PpoLoss]) -> Metrics:
+    """Means over the minibatches of an update."""
+
+    def mean(name: str) -> float:
+        return float(torch.stack([getattr(loss, name) for loss in losses]).mean())
+
+    return {
+        "loss": mean("total"),
+        "actor_loss": mean("actor"),
+        "critic_loss": mean("critic"),
+        "entropy": mean("entropy"),
+        "kl": mean("kl"),
+        "clipped": mean("clipped"),
+    }
+
+
+def _explained_variance(buffer: RolloutBuffer, estimates: Advantages) -> float:
+    """1: the critic knew all returns; 0: it knew no more than their mean."""
+    spread = float(np.var(estimates.returns))
+    return 1 - float(np.var(estimates.returns - buffer.values)) / spread if spread > 0 else 0.0
