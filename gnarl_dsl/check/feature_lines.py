@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from gnarl_dsl import model
 from gnarl_dsl.check.environment import Declarations, FeatureInfo
 from gnarl_dsl.check.hints import FOREIGN_PLACES, FOREIGN_STAGES, FOREIGN_TYPES
 from gnarl_dsl.language import builtins
 from gnarl_dsl.language.builtins import PLACES
+from gnarl_dsl.model import kinds
 from gnarl_dsl.report.suggestions import count_of, did_you_mean
 from gnarl_dsl.syntax import ast
 
@@ -35,9 +33,9 @@ class FeatureReader:
             return
         info = FeatureInfo(
             tree,
-            cast(model.Stage, stage),
-            cast(model.Place, place),
-            cast(model.FeatureType, kind),
+            kinds.STAGES[stage],
+            kinds.PLACES[place],
+            kinds.TYPES[kind],
             self._position(tree.columns[1], place),
             *self._categories(tree.columns[2], kind),
         )

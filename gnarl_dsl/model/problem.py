@@ -13,11 +13,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gnarl_dsl.model.expr import Expr, Model, Statement, ValueType
+from gnarl_dsl.model.kinds import CATEGORICAL, GRAPH, FeatureType, Place, Stage
 from gnarl_dsl.report.source import Span
-
-Stage = Literal["input", "state", "derived", "oracle"]
-Place = Literal["node", "edge", "pair", "graph"]
-FeatureType = Literal["scalar", "mask", "mask_one", "categorical", "pointer"]
 
 
 class Param(Model):
@@ -62,7 +59,32 @@ class Feature(Model):
 
     @property
     def observed(self) -> bool:
-        return self.stage != "oracle"
+        """Whether the policy sees it."""
+        return self.stage.observed
+
+    @property
+    def single(self) -> bool:
+        """Whether it is one value: of the graph, or the one node that is marked."""
+        return self.type.single or self.place is GRAPH
+
+    @property
+    def width(self) -> int:
+        """How many nodes say which cell is meant."""
+        return 0 if self.single else self.place.width
+
+    def shape(self, n: int) -> tuple[int, ...]:
+        """Of its dense values on a graph of n nodes."""
+        return () if self.single else self.place.shape(n)
+
+    def room(self, nodes: int, edges: int) -> tuple[int, ...]:
+        """Of its cells in a slot for so many nodes and edges."""
+        return () if self.single else self.place.room(nodes, edges)
+
+    def limit(self, n: int) -> int | None:
+        """Values are whole numbers below this; None where they are numbers or truth values."""
+        if self.type is CATEGORICAL:
+            return self.categories
+        return n if self.type.names_nodes else None
 
 
 class LetParam(Model):

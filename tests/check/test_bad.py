@@ -66,7 +66,7 @@ def test_every_code_has_a_bad_spec() -> None:
 
 
 def test_every_code_in_the_source_has_words() -> None:
-    sources = (path.read_text("utf-8") for path in (ROOT / "gnarl_dsl").glob("*.py"))
+    sources = (path.read_text("utf-8") for path in (ROOT / "gnarl_dsl").rglob("*.py"))
     used = {code for text in sources for code in re.findall(r'"(GN\d{3})"', text)}
     assert used == set(load_wordings())
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, MASK
 from gnarl_runtime.evaluation.solving import Solution
 from gnarl_runtime.readers.read import Imported
 from gnarl_runtime.search.outcomes import Values
@@ -67,32 +68,27 @@ def state_document(problem: Problem, solution: Solution, names: Names) -> dict[s
 
 def _values(feature: Feature, solution: Solution, names: Names) -> Any:
     values = solution.state[feature.name]
-    match feature.place:
-        case "graph":
-            return _value(feature, values[()], names)
-        case "node":
-            return _node_values(feature, values, names)
-        case "edge" | "pair":
-            return _pair_values(feature, solution, names)
-    assert_never(feature.place)
+    if feature.single:
+        return _value(feature, values[()], names)
+    if feature.width == 1:
+        return _node_values(feature, values, names)
+    return _pair_values(feature, solution, names)
 
 
 def _node_values(feature: Feature, values: Values, names: Names) -> Any:
     """Masks are the nodes in them; others say a value for every node."""
-    if feature.type == "mask":
+    if feature.type is MASK:
         return names.pair(np.flatnonzero(values))
-    if feature.type == "mask_one":
-        return names.node(int(values))
     return {str(names.node(k)): _value(feature, value, names) for k, value in enumerate(values)}
 
 
 def _pair_values(feature: Feature, solution: Solution, names: Names) -> Any:
     """Masks are the pairs in them; others are triples of two nodes and a value."""
     values, graph = solution.state[feature.name], solution.instance.graph
-    once = feature.place == "edge" and not graph.directed
-    if feature.type == "mask":
+    once = feature.place is EDGE and not graph.directed
+    if feature.type is MASK:
         return _pairs(values, names, not once)
-    where = graph.adjacency if feature.place == "edge" else np.ones_like(values, np.bool_)
+    where = graph.adjacency if feature.place is EDGE else np.ones_like(values, np.bool_)
     ends = np.argwhere(np.triu(where) if once else where)
     return [[*names.pair(end), _value(feature, values[tuple(end)], names)] for end in ends]
 
@@ -102,16 +98,11 @@ def _pairs(mask: NDArray[np.bool_], names: Names, ordered: bool) -> list[list[st
 
 
 def _value(feature: Feature, value: Any, names: Names) -> Any:
-    match feature.type:
-        case "scalar":
-            return float(value)
-        case "mask":
-            return bool(value)
-        case "categorical":
-            return feature.choices[int(value)] if feature.choices else int(value)
-        case "pointer" | "mask_one":
-            return names.node(int(value))
-    assert_never(feature.type)
+    if feature.type.names_nodes:
+        return names.node(int(value))
+    if feature.choices:
+        return feature.choices[int(value)]
+    return np.dtype(feature.type.value.array).type(value).item()
 
 
 # For people

@@ -19,6 +19,7 @@ from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import SCALAR
 from gnarl_runtime.checks.explore.census import automorphisms
 
 Digits = NDArray[np.int64]  # (assignments, cells): which of its values a cell has
@@ -91,15 +92,10 @@ def _cells(feature: Feature, graph: Graph) -> Cells:
 
 def cell_values(feature: Feature, n: int) -> tuple[float, ...]:
     """The values that one cell of an input is given."""
-    match feature.type:
-        case "mask":
-            return (0.0, 1.0)
-        case "categorical":
-            return tuple(float(k) for k in range(feature.categories))
-        case "mask_one" | "pointer":
-            return tuple(float(v) for v in range(n))
-        case "scalar":
-            return _numbers(feature)
+    if feature.type is SCALAR:
+        return _numbers(feature)
+    most = feature.limit(n)
+    return tuple(float(k) for k in range(2 if most is None else most))
 
 
 def _numbers(feature: Feature) -> tuple[float, ...]:

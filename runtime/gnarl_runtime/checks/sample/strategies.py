@@ -24,6 +24,7 @@ from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import State
 from gnarl_dsl.model import Feature, GraphKind, Problem
+from gnarl_dsl.model.kinds import SCALAR
 from gnarl_runtime.checks.sample.sample_instances import suits
 from gnarl_runtime.checks.sample.sample_values import on_edges, scalar_grid
 
@@ -207,15 +208,10 @@ def _holds_node(feature: Feature) -> bool:
 
 
 def _cell(feature: Feature) -> st.SearchStrategy[Any]:
-    match feature.type:
-        case "mask":
-            return st.booleans()
-        case "categorical":
-            return st.integers(0, feature.categories - 1)
-        case "mask_one" | "pointer":
-            return st.integers(0, 999)
-        case "scalar":
-            return _number(feature)
+    if feature.type is SCALAR:
+        return _number(feature)
+    most = feature.limit(1000)
+    return st.booleans() if most is None else st.integers(0, most - 1)
 
 
 def _plain(feature: Feature) -> float:

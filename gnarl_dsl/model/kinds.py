@@ -1,0 +1,163 @@
+"""Stages, locations and types of features: one object each, which answers for every later stage.
+
+A new feature type is one more `FeatureType` here and its tests; the checker, the layout of a
+batch, instance files, the columns that a network reads, the formatter and the pictures ask these
+objects. Array types are NumPy's names for them, so that reading a spec needs no NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+
+class Named(str):
+    """A word of the language with what it means; `all` finds it by its name."""
+
+    all: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls) -> None:
+        cls.all = {}
+
+    def __new__(cls, name: str, *_: object, **__: object) -> Self:
+        return super().__new__(cls, name)
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        found: Self = cls.all[name]
+        return found
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """In JSON its name."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            cls.named, serialization=core_schema.to_string_ser_schema()
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Value(Named):
+    """What one cell holds, or what a formula yields."""
+
+    name: str
+    noun: str  # in messages: what one is
+    plural: str  # and what several are
+    array: str  # of many of them in the interpreter
+
+    def __post_init__(self) -> None:
+        self.all[self.name] = self
+
+
+NUMBER = Value("scalar", "a number", "numbers", "float64")
+TRUTH = Value("mask", "true or false", "truth values", "bool")
+NODE_VALUE = Value("node", "a node", "nodes", "int64")
+CATEGORY = Value("category", "a category", "categories", "int64")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stage(Named):
+    """Where a feature comes from and when it changes."""
+
+    name: str
+    article: str  # in messages
+    observed: bool = True  # by the policy
+    steady: bool = False  # known when an episode starts, and the same until it ends
+    written: bool = False  # by updates
+    computed: bool = False  # by a formula, whenever it is read
+
+    def __post_init__(self) -> None:
+        self.all[self.name] = self
+
+
+INPUT = Stage("input", "an input", steady=True)
+STATE = Stage("state", "a state", written=True)
+DERIVED = Stage("derived", "a derived feature", computed=True)
+ORACLE = Stage("oracle", "an oracle", observed=False, steady=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Place(Named):
+    """Where the cells of a feature are: `width` nodes say which cell is meant."""
+
+    name: str
+    width: int
+    plural: str  # in messages
+
+    def __post_init__(self) -> None:
+        self.all[self.name] = self
+
+    def shape(self, n: int) -> tuple[int, ...]:
+        """Of the dense values on a graph of n nodes; edge features are matrices, too."""
+        return (n,) * self.width
+
+    def room(self, nodes: int, edges: int) -> tuple[int, ...]:
+        """Of the cells in a slot for so many nodes and edges: an edge has one cell."""
+        return (edges,) if self is EDGE else (nodes,) * self.width
+
+    def cells(self, n: int, m: int) -> int:
+        """How many there are in a graph of n nodes and m edges."""
+        return m if self is EDGE else n**self.width
+
+
+NODE = Place("node", 1, "nodes")
+EDGE = Place("edge", 2, "edges")
+PAIR = Place("pair", 2, "pairs")
+GRAPH = Place("graph", 0, "the graph")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureType(Named):
+    """What a feature is.
+
+    `cell` is what a formula reads at an index, `value` what is stored and assigned; they differ
+    for the one node that a mask_one marks.
+    """
+
+    name: str
+    cell: Value
+    value: Value
+    stored: str  # array type in a batch; inputs that are numbers are float32, by rule 9
+    kept: str  # array type in files and caches
+    accepted: str  # NumPy's letters of the array kinds that may be given for it
+    blank: str  # a value to suggest where one is missing
+    law: str  # and where an input could come from
+    single: bool = False  # one value, whatever the place
+    places: tuple[Place, ...] = (NODE, EDGE, PAIR, GRAPH)
+
+    def __post_init__(self) -> None:
+        self.all[self.name] = self
+
+    @property
+    def names_nodes(self) -> bool:
+        """Whether its values are nodes, which have other numbers where nodes are renumbered."""
+        return self.value is NODE_VALUE
+
+
+SCALAR = FeatureType(
+    "scalar", NUMBER, NUMBER, "float64", "<f8", "iuf", blank="0", law="uniform(0, 1)"
+)
+MASK = FeatureType("mask", TRUTH, TRUTH, "bool", "|b1", "b", blank="false", law="coin(0.5)")
+MASK_ONE = FeatureType(
+    *("mask_one", TRUTH, NODE_VALUE, "int32", "<i4", "iu"),
+    blank="s",
+    law="any_node",
+    single=True,
+    places=(NODE,),
+)
+CATEGORICAL = FeatureType(
+    "categorical", CATEGORY, CATEGORY, "int32", "<i4", "iu", blank="0", law="given"
+)
+POINTER = FeatureType(
+    *("pointer", NODE_VALUE, NODE_VALUE, "int32", "<i4", "iu"),
+    blank="s",
+    law="given",
+    places=(NODE, GRAPH),
+)
+
+VALUES: Mapping[str, Value] = Value.all
+STAGES: Mapping[str, Stage] = Stage.all
+PLACES: Mapping[str, Place] = Place.all
+TYPES: Mapping[str, FeatureType] = FeatureType.all
