@@ -317,7 +317,7 @@ def errors() -> str:
 
 
 def grammar() -> str:
-    lines = (ROOT / "gnarl_dsl" / "grammar.lark").read_text("utf-8").splitlines()
+    lines = (ROOT / "gnarl_dsl" / "syntax" / "grammar.lark").read_text("utf-8").splitlines()
     rules = "\n".join(line for line in lines if not line.startswith(("//", "%")))
     return f"```text\n{rules.strip()}\n```"
 
