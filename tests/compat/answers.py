@@ -80,12 +80,25 @@ def flags(params: Params) -> list[str]:
 # Specs
 
 
+@cache
+def checked(spec: str, params: tuple[tuple[str, str], ...]) -> Any:
+    """A problem; recorded questions ask several things about each."""
+    return gnarl.load(spec, **dict(params))
+
+
+@cache
+def environment(
+    spec: str, params: tuple[tuple[str, str], ...], file: str, reward: str | None
+) -> Any:
+    return gnarl.make(checked(spec, params), instances=file, reward=reward, expert=True)
+
+
 def problem(spec: str, params: Params) -> dict[str, Any]:
     """What a spec is, apart from what happens in its episodes."""
     code, out, _ = run("gnarl-compile", spec, *flags(params), "--format", "json")
     (record,) = json.loads(out)["files"]
     errors = [entry for entry in record["diagnostics"] if entry["severity"] == "error"]
-    found = gnarl.load(spec, **params)
+    found = checked(spec, tuple(params.items()))
     return {
         "exit": code,
         "errors": errors,
@@ -118,7 +131,7 @@ def interpreted(spec: str, params: Params, file: str, number: int) -> dict[str, 
 
     Of picks that the expert likes equally the first is taken; it stops if it likes none.
     """
-    found = gnarl.load(spec, **params)
+    found = checked(spec, tuple(params.items()))
     instance = list(named("read_graphs")(file, found))[number]
     rewards: dict[str, list[float]] = {}
     for name in payments(found):  # a state remembers what its own game has paid
@@ -145,15 +158,17 @@ def interpreted(spec: str, params: Params, file: str, number: int) -> dict[str, 
 
 def compiled(spec: str, params: Params, file: str, number: int) -> dict[str, Any]:
     """The same episode in the compiled kernels, through `gnarl.make`."""
-    found = gnarl.load(spec, **params)
-    first, *others = [through_kernels(found, file, number, name) for name in payments(found)]
+    given = tuple(params.items())
+    first, *others = [
+        through_kernels(environment(spec, given, file, name or None), number, name)
+        for name in payments(checked(spec, given))
+    ]
     for other in others:
         first["rewards"] |= other["rewards"]
     return first
 
 
-def through_kernels(found: Any, file: str, number: int, reward: str) -> dict[str, Any]:
-    env = gnarl.make(found, instances=file, reward=reward or None, expert=True)
+def through_kernels(env: Any, number: int, reward: str) -> dict[str, Any]:
     seen, info = env.reset(seed=0, options={"instance": number})
     start, masks, picks, rewards, ended = seen, [], [], [], None
     while ended is None and (chances := env.expert()).any():
@@ -193,7 +208,7 @@ def mistakes(spec: str) -> list[dict[str, str]]:
 
 def instances(file: str, spec: str, params: Params) -> list[dict[str, Any]]:
     """The arrays of an instance file."""
-    found = gnarl.load(spec, **params)
+    found = checked(spec, tuple(params.items()))
     return [
         {
             "directed": bool(instance.graph.directed),
