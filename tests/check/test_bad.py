@@ -12,7 +12,8 @@ from gnarl_dsl.report.diagnostics import Collector
 from gnarl_dsl.report.render import to_record
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.report.wording import explain, load_wordings
-from gnarl_dsl.syntax.parse import BLOCK_WORDS, load_grammar, parse_spec
+from gnarl_dsl.syntax.layout import BLOCK_WORDS
+from gnarl_dsl.syntax.parse import load_grammar, parse_spec
 
 SPECS = bad_specs()
 NAMES = [path.stem for path in SPECS]
@@ -66,7 +67,7 @@ def test_every_code_has_a_bad_spec() -> None:
 
 
 def test_every_code_in_the_source_has_words() -> None:
-    sources = (path.read_text("utf-8") for path in (ROOT / "gnarl_dsl").glob("*.py"))
+    sources = (path.read_text("utf-8") for path in (ROOT / "gnarl_dsl").rglob("*.py"))
     used = {code for text in sources for code in re.findall(r'"(GN\d{3})"', text)}
     assert used == set(load_wordings())
 
