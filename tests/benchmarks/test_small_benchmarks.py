@@ -1,4 +1,4 @@
-"""benchmarks/lookback.py and benchmarks/tours.py: what they count, and that they write it down."""
+"""lookback.py and tours.py of benchmarks/studies: what they count, and that they write it down."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import lookback, tours
+from benchmarks.studies import lookback, tours
 
 
 @pytest.mark.parametrize(
