@@ -114,7 +114,7 @@ def find_weights(folder: Path, known: Kept | None) -> Path | None:
                 "train anew with --again"
             )
         return local
-    if known is None or known.shipped is None:
+    if known is None or known.shipped not in pretrained_names():
         return None
     shipped = find_pretrained(known.shipped)
     return shipped if digest(shipped) == known.sha256 else None  # others are shipped by now
