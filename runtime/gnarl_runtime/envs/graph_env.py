@@ -79,7 +79,7 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         if not self._started or batch.ended[0] != RUNNING:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset() before step()")
         node = checked_action(action)
-        if not 0 <= node < self.action_space.n:  # beyond 64 bits, for example
+        if not 0 <= node < batch.layout.nodes:  # beyond 64 bits, for example
             return self._illegal(node)
         self._action[0] = node
         engine.step(self._action)
