@@ -11,5 +11,9 @@ class Failure(Exception):
     """Something that went wrong for a reason the user can understand: a message, exit code 1."""
 
 
+class Notice(UserWarning):
+    """Something that a person should know of, though the work goes on: `note: ...` in commands."""
+
+
 class SpecRejected(Exception):
     """A spec whose mistakes were shown already."""

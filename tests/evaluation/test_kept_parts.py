@@ -11,7 +11,8 @@ import pytest
 import torch
 from checkpoints import untrained_run
 
-from gnarl_runtime.checkpoints.checkpoint import BEST, read_arrays
+from gnarl_runtime.checkpoints.arrays import read_arrays
+from gnarl_runtime.checkpoints.checkpoint import BEST
 from gnarl_runtime.commands.eval import main
 from gnarl_runtime.commands.work import eval_command
 from gnarl_runtime.evaluation import evaluate, kept

@@ -11,7 +11,8 @@ from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure, UsageError
 from gnarl_dsl.spec_arguments import load_problem
 from gnarl_runtime.batch.signature import differences, signature_of
-from gnarl_runtime.checkpoints.checkpoint import CheckpointError, Meta, describe, load_checkpoint
+from gnarl_runtime.checkpoints.arrays import CheckpointError
+from gnarl_runtime.checkpoints.checkpoint import Meta, describe, load_checkpoint
 from gnarl_runtime.checkpoints.spec_texts import SpecTextError, params_of, problem_from, texts_of
 from gnarl_runtime.network.policy import Policy
 

@@ -11,7 +11,8 @@ import torch
 
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure, UsageError
-from gnarl_runtime.checkpoints.checkpoint import CheckpointError, Loaded, load_checkpoint
+from gnarl_runtime.checkpoints.arrays import CheckpointError
+from gnarl_runtime.checkpoints.checkpoint import Loaded, load_checkpoint
 from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.commands.options import FAILED, INTERRUPTED, OK
