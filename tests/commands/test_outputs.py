@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gnarl_dsl.report.failures import UsageError
-from gnarl_runtime.commands.outputs import verify_outputs
+from gnarl_runtime.commands.work.outputs import verify_outputs
 
 
 @pytest.fixture
