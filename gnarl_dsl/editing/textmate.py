@@ -16,7 +16,7 @@ from gnarl_dsl.editing.vocabulary import (
     KEYWORDS,
     Group,
 )
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language.registered import FUNCTIONS
 
 TARGET = Path(__file__).parents[2] / "editors/vscode/syntaxes/gnarl.tmLanguage.json"
 _SCOPES: dict[Group, str] = {
@@ -43,7 +43,7 @@ def any_of(known: Iterable[str]) -> str:
 
 def build_grammar() -> Rule:
     """The grammar as JSON values; the first rule that matches wins."""
-    builtin = {*FORMULA_NAMES, *builtins.FUNCTIONS} - set(KEYWORDS)
+    builtin = {*FORMULA_NAMES, *FUNCTIONS} - set(KEYWORDS)
     rules = [
         _match("comment.line.number-sign.gnarl", "#.*$"),
         _string(),
