@@ -1,4 +1,4 @@
-"""Editors know the words of the language: one table, kept equal to the grammar and to builtins."""
+"""Editors know the words of the language: one table, kept equal to the grammar and language/."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from gnarl_dsl.model import kinds
 from gnarl_dsl.report.diagnostics import Collector
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.specs import shipped_specs
-from gnarl_dsl.syntax.parse import BLOCK_WORDS, load_grammar, parse_spec
+from gnarl_dsl.syntax.layout import BLOCK_WORDS
+from gnarl_dsl.syntax.parse import load_grammar, parse_spec
 
 VSCODE = ROOT / "editors" / "vscode"
 BAD = sorted((ROOT / "tests" / "bad").glob("*.gnarl"))
