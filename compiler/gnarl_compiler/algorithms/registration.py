@@ -22,7 +22,7 @@ from gnarl_dsl.language.signatures import (
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
-SlotArray = Literal["n", "m", "rowptr", "src", "adjacency", "edge_id", "tags"]
+SlotArray = Literal["n", "m", "rowptr", "src", "adjacency", "tags"]  # in every batch
 ROOM = __package__
 
 # What kernels can hand over: a row of pointers, a node, a number, the position of a word among
