@@ -39,9 +39,11 @@ paper: setup
 	$(BIN)/python -m benchmarks.studies.cover_reference
 	$(BIN)/python -m benchmarks.paper.readme
 
-# After a change of gnarl_dsl/syntax/grammar.lark: the parse tables that commands start with.
+# After a change of gnarl_dsl/syntax/grammar.lark, or of anything that is registered (algorithms,
+# graph families, sources): the tables that commands start with.
 tables: setup
 	$(BIN)/python -m gnarl_dsl.syntax.tables
+	$(BIN)/python -m gnarl_compiler.describe.registered_table
 
 # The documentation as a site in site/; a broken link is an error.
 docs: setup

@@ -37,7 +37,7 @@ class CallChecker(FunctionChecker):
             return self._math(tree, scope)
         if name in builtins.CHASES:
             return self.check_chase(tree, scope)
-        if name in builtins.FUNCTIONS:
+        if self.is_function(name, scope):
             return self.check_function(tree, scope, place="graph")
         return self._unknown_function(tree, scope)
 

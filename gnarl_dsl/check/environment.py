@@ -105,5 +105,9 @@ class Declarations:
         """Whether something that could not be read may have declared this name."""
         return self.lost_base or name in self.lost_names
 
+    def declares(self, name: str) -> bool:
+        """Whether the spec has a meaning of its own for a name, even one that was reported."""
+        return name in self.lost_names or name in set(self.global_names())
+
     def is_global(self, name: str) -> bool:
         return name in RESERVED or name in set(self.global_names())

@@ -16,7 +16,6 @@ from gnarl_dsl.check.hints import compare_fix, operand_fix, type_fix
 from gnarl_dsl.check.joins import joined_pairs
 from gnarl_dsl.check.names import NameChecker
 from gnarl_dsl.check.types import MASK, NODE, POISON, SCALAR, WHOLE, Type
-from gnarl_dsl.language import builtins
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.syntax import ast
 from gnarl_dsl.syntax.layout import MAX_DEPTH
@@ -111,7 +110,7 @@ class ExpressionChecker(NameChecker):
 
     def _oracle_value(self, tree: ast.Call, scope: Scope, feature: str, what: str) -> Typed:
         info = self.names.features[feature]
-        if tree.name.text in builtins.FUNCTIONS:
+        if self.is_function(tree.name.text, scope):
             # One call fills the whole feature, so its arguments know no position.
             typed = self.check_function(tree, Scope(), info.place)
         else:

@@ -10,28 +10,18 @@ from gnarl_dsl.check.base import BaseChecker
 from gnarl_dsl.check.environment import Scope
 from gnarl_dsl.check.facts import Facts, Typed, Witness
 from gnarl_dsl.check.types import MASK, NODE, SCALAR, WHOLE, Type
-from gnarl_dsl.language import builtins
-from gnarl_dsl.language.builtins import ArgKind, FunctionSignature
+from gnarl_dsl.language.registered import FUNCTIONS
+from gnarl_dsl.language.signatures import (
+    CHOICE,
+    EDGE_SCALAR,
+    NODE_POINTER,
+    ONE_NODE,
+    ArgKind,
+    FunctionSignature,
+)
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.report.suggestions import count_of
 from gnarl_dsl.syntax import ast
-
-_FEATURE_ARGS = {
-    "edge_scalar": (("edge", "pair"), "scalar"),
-    "symmetric_scalar": (("edge",), "scalar"),
-    "node_scalar": (("node",), "scalar"),
-    "node_mask": (("node",), "mask"),
-    "pointer": (("node",), "pointer"),
-}
-
-
-_ARG_NAMES: dict[str, str] = {
-    "edge_scalar": "weight",
-    "symmetric_scalar": "weight",
-    "node_scalar": "node_weight",
-    "node_mask": "mask",
-    "scalar": "number",
-}
 
 
 class FunctionChecker(BaseChecker):
@@ -69,9 +59,9 @@ class FunctionChecker(BaseChecker):
         if not optional_target and not self.arity_ok(tree.name, tree.span, count, wanted):
             self.visit(tree.args, scope)
             return self.poison(tree.span)
-        features = [self.feature_arg(tree.args[0], "pointer", tree, scope)]
+        features = [self.feature_arg(tree.args[0], NODE_POINTER, tree, scope)]
         if name == "path_cost":
-            features.append(self.feature_arg(tree.args[1], "edge_scalar", tree, scope))
+            features.append(self.feature_arg(tree.args[1], EDGE_SCALAR, tree, scope))
         nodes = [
             self.check_as(arg, scope, NODE, f"a node of `{name}`")
             for arg in tree.args[len(features) :]
@@ -99,10 +89,14 @@ class FunctionChecker(BaseChecker):
 
     # Registered functions
 
+    def is_function(self, name: str, scope: Scope) -> bool:
+        """Whether a name means a registered function: what the spec declares comes first."""
+        return name in FUNCTIONS and name not in scope.bound and not self.names.declares(name)
+
     def check_function(self, tree: ast.Call, scope: Scope, place: str) -> Typed:
         """A registered function whose result is wanted at `place`."""
-        signature = builtins.FUNCTIONS[tree.name.text]
-        wanted = [_ARG_NAMES.get(kind, kind) for kind in signature.args]
+        signature = FUNCTIONS[tree.name.text]
+        wanted = [kind.form for kind in signature.args]
         if not self.arity_ok(tree.name, tree.span, len(tree.args), wanted):
             self.visit(tree.args, scope)
             return self.poison(tree.span)
@@ -158,17 +152,17 @@ class FunctionChecker(BaseChecker):
         call: ast.Call,
         scope: Scope,
     ) -> Typed:
-        if kind in _FEATURE_ARGS:
+        if kind.places:
             ref = self.feature_arg(arg, kind, call, scope)
             if ref is None:
                 return self.poison(arg.span)
             return Typed(ref, SCALAR, self.feature_facts(ref.feature, arg.span))
         what = f"an argument of `{call.name.text}`"
-        if kind == "choice":
+        if kind is CHOICE:
             wanted = Type("choice", choices=signature.choices)
             typed = self.check_as(arg, scope, wanted, what)
             return self._known_choice(typed, signature, arg, call)
-        return self.check_as(arg, scope, NODE if kind == "node" else SCALAR, what)
+        return self.check_as(arg, scope, NODE if kind is ONE_NODE else SCALAR, what)
 
     def _known_choice(
         self, typed: Typed, signature: FunctionSignature, arg: ast.Expr, call: ast.Call
@@ -194,7 +188,7 @@ class FunctionChecker(BaseChecker):
         self, arg: ast.Expr, kind: ArgKind, call: ast.Call, scope: Scope
     ) -> model.FeatureRef | None:
         """An argument that must be the bare name of a feature of some place and type."""
-        places, wanted = _FEATURE_ARGS[kind]
+        places, wanted = kind.places, str(kind.type)
         info = self.names.features.get(arg.text) if isinstance(arg, ast.Name) else None
         if info is not None and info.place in places and info.type == wanted:
             self.names.used.add(info.tree.name.text)

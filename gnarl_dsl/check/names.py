@@ -96,7 +96,7 @@ class NameChecker(QuantifierChecker):
             self.found.add("GN408", tree.span, name=name)
         elif self.names.is_lost(name):
             pass
-        elif name in builtins.RESERVED:
+        elif name in builtins.RESERVED or self.is_function(name, scope):
             self.found.add("GN224", tree.span, name=name, fix=bare_builtin_fix(name))
         elif expected is not None and expected.choices:
             fix = did_you_mean(name, [*expected.choices, *scope.bound])
@@ -161,7 +161,7 @@ class NameChecker(QuantifierChecker):
 
     def _not_a_feature(self, tree: ast.Index, scope: Scope) -> Typed:
         name = tree.name.text
-        if self.is_known(name, scope):
+        if self.is_known(name, scope) or self.is_function(name, scope):
             self.found.add("GN225", tree.name.span, name=name, fix=self._brackets_fix(name))
         elif not self.names.is_lost(name):
             fix = did_you_mean(name, self.names.features)

@@ -18,7 +18,8 @@ from gnarl_dsl.editing.bindings import seen_at
 from gnarl_dsl.editing.document import Document, Place, blocks_of, means_phase
 from gnarl_dsl.editing.hover import tell
 from gnarl_dsl.editing.symbols import Kind
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language.registered import FUNCTIONS, GENERATORS, SOURCES
+from gnarl_dsl.language.words import NEAR
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.specs import shipped_specs
 from gnarl_dsl.syntax.lalr import UnexpectedLexeme
@@ -28,7 +29,8 @@ from gnarl_dsl.syntax.parse import load_grammar
 _CURSOR = "cursor_is_here_"
 _WORD_BEFORE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _WORD_AFTER = re.compile(r"[A-Za-z0-9_]*")
-_SETS = ("nodes", "edges", *builtins.NEAR)
+_SETS = ("nodes", "edges", *NEAR)
+_IN_FORMULAS = (Kind.FEATURE, Kind.LET, Kind.PARAM, Kind.OBJECTIVE)
 
 
 class Sort(Enum):
@@ -170,8 +172,8 @@ def _instance_words(before: list[str]) -> Mapping[str, str]:
     if not before:
         return vocabulary.SPLITS
     if len(before) == 2:
-        return {name: known.doc for name, known in builtins.GENERATORS.items()}
-    family = builtins.GENERATORS.get(before[2]) if len(before) > 3 else None
+        return {name: known.doc for name, known in GENERATORS.items()}
+    family = GENERATORS.get(before[2]) if len(before) > 3 else None
     starts = family is not None and before[-1] in ("(", ",")
     return dict.fromkeys(["n", *family.args], "an argument") if family and starts else {}
 
@@ -181,7 +183,7 @@ def _feature_words(before: list[str]) -> Mapping[str, str]:
     if before.count("(") > before.count(")"):
         return {}
     if "~" in before:
-        sources = {name: known.doc for name, known in builtins.SOURCES.items()}
+        sources = {name: known.doc for name, known in SOURCES.items()}
         return sources if before[-1] == "~" else {}
     spent = len(re.sub(r"\([^)]*\)", "", " ".join(before)).split())
     columns: tuple[Mapping[str, str], ...] = (
@@ -216,11 +218,12 @@ def _sets() -> Iterator[Suggestion]:
 def _formula_names(document: Document, source: Source, place: Place) -> Iterator[Suggestion]:
     """Variables, what the spec declares, and what is built in."""
     yield from _variables(document, source, place)
-    yield from _declared(document, Kind.FEATURE, Kind.LET, Kind.PARAM, Kind.OBJECTIVE)
+    yield from _declared(document, *_IN_FORMULAS)
     for name, (form, doc) in vocabulary.FORMULA_NAMES.items():
         if name not in _SETS:
             yield Suggestion(name, Sort.FUNCTION, form, doc)
-    for name in builtins.FUNCTIONS:
+    own = {symbol.name for symbol in document.known if symbol.kind in _IN_FORMULAS}
+    for name in (name for name in FUNCTIONS if name not in own):
         yield Suggestion(
             name, Sort.FUNCTION, vocabulary.function_form(name), vocabulary.function_doc(name)
         )

@@ -7,7 +7,7 @@ from gnarl_dsl.editing import vocabulary
 from gnarl_dsl.editing.bindings import Local
 from gnarl_dsl.editing.document import Document, Place, is_extended, means_phase
 from gnarl_dsl.editing.symbols import Kind, Symbol
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language.registered import FUNCTIONS, GENERATORS, SOURCES
 from gnarl_dsl.syntax import ast
 
 _VALUES = {
@@ -129,8 +129,8 @@ def _about_special(place: Place) -> str | None:
     column = place.index > 0 and words.count("(") == words.count(")")
     if head == "features" and depth > 0 and column and not {"=", "~"} & set(words):
         return _named(word, {**vocabulary.STAGES, **vocabulary.PLACES, **vocabulary.TYPES})
-    if head == "features" and "~" in words and word in builtins.SOURCES:
-        known = builtins.SOURCES[word]
+    if head == "features" and "~" in words and word in SOURCES:
+        known = SOURCES[word]
         form = f"{word}({', '.join(known.args)})" if known.args else word
         return f"{_code(form)}\nA source: {known.doc}."
     if head == "graph" and place.index > 0:
@@ -146,8 +146,8 @@ def _about_instances(place: Place) -> str | None:
     word = place.word.text
     if place.index == 0:
         return _named(word, vocabulary.SPLITS)
-    if word in builtins.GENERATORS and place.index == 2:
-        known = builtins.GENERATORS[word]
+    if word in GENERATORS and place.index == 2:
+        known = GENERATORS[word]
         form = f"{word}({', '.join(['n', *known.args])})"
         return f"{_code(form)}\n{known.doc}."
     return None
@@ -159,7 +159,7 @@ def _named(word: str, table: dict[str, str]) -> str | None:
 
 def _about_word(word: str) -> str | None:
     """A keyword, a name that formulas know, or a registered function."""
-    if word in builtins.FUNCTIONS:
+    if word in FUNCTIONS:
         return f"{_code(vocabulary.function_form(word))}\n{vocabulary.function_doc(word)}"
     if word in vocabulary.FORMULA_NAMES:
         form, doc = vocabulary.FORMULA_NAMES[word]

@@ -1,7 +1,7 @@
 """The words of the language, each with its group and a sentence: the table editors read.
 
 `tests/editing/test_editors.py` keeps the keywords equal to the terminals of grammar.lark and the
-other words equal to builtins.py, so that a new word cannot be forgotten by an editor.
+other words equal to gnarl_dsl/language, so that a new word cannot be forgotten by an editor.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language.registered import FUNCTIONS
+from gnarl_dsl.language.signatures import CHOICE
 
 
 class Group(Enum):
@@ -181,30 +182,19 @@ FORMULA_NAMES: Mapping[str, tuple[str, str]] = {
     ),
 }
 # All that formulas know without a declaration, registered functions included.
-BUILTIN_NAMES = tuple(
-    name for name in (*FORMULA_NAMES, *builtins.FUNCTIONS) if name not in KEYWORDS
-)
-_ARGUMENTS: Mapping[str, str] = {
-    "edge_scalar": "edge feature",
-    "symmetric_scalar": "symmetric edge feature",
-    "node_scalar": "node feature",
-    "node_mask": "node mask",
-    "pointer": "pointer feature",
-    "node": "node",
-    "scalar": "number",
-}
+BUILTIN_NAMES = tuple(name for name in (*FORMULA_NAMES, *FUNCTIONS) if name not in KEYWORDS)
 
 
 def function_form(name: str) -> str:
     """A registered function with the kinds of its arguments and of its result."""
-    known = builtins.FUNCTIONS[name]
-    args = [" | ".join(known.choices) if arg == "choice" else _ARGUMENTS[arg] for arg in known.args]
+    known = FUNCTIONS[name]
+    args = [" | ".join(known.choices) if arg is CHOICE else arg.noun for arg in known.args]
     return f"{name}({', '.join(args)}) → {known.place} {known.type}"
 
 
 def function_doc(name: str) -> str:
     """What a registered function gives, and whether it counts as a label."""
-    known = builtins.FUNCTIONS[name]
+    known = FUNCTIONS[name]
     graphs = {None: "", True: " Directed graphs only.", False: " Undirected graphs only."}
     label = " Counts as reading an oracle." if known.oracle else ""
     return f"{known.doc[:1].upper()}{known.doc[1:]}.{graphs[known.directed]}{label}"

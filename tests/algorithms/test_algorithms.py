@@ -15,33 +15,55 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnarl_compiler.algorithms import ALGORITHMS
+from gnarl_compiler.algorithms.registration import Twin, register
+from gnarl_compiler.algorithms.registry import find_algorithms
 from gnarl_compiler.algorithms.robustness import exact_critical_fraction, removals_until_apart
+from gnarl_compiler.describe.registered_table import TABLE_FILE, table_text
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.instances.generators import draw_connected, draw_graph
 from gnarl_compiler.instances.sources import draw_values
-from gnarl_dsl.language.builtins import FUNCTIONS
+from gnarl_dsl import loads
+from gnarl_dsl.language.registered import FUNCTIONS
+from gnarl_dsl.language.signatures import EDGE_SCALAR, FunctionSignature
+from gnarl_dsl.model.kinds import GRAPH, NODE, SCALAR
+from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.layout import layout_of
 
 
-def test_the_registry_is_what_the_language_declares() -> None:
-    declared = {name: signature.random for name, signature in FUNCTIONS.items()}
-    assert {name: algorithm.random for name, algorithm in ALGORITHMS.items()} == declared
+def test_the_shipped_table_is_what_the_files_register() -> None:
+    assert TABLE_FILE.read_text("utf-8") == table_text(), "run `make tables`"
+    assert dict(ALGORITHMS) == find_algorithms()
     assert all(algorithm.name == name for name, algorithm in ALGORITHMS.items())
 
 
 def test_importing_the_registry_loads_no_solver() -> None:
-    code = "import sys, gnarl_compiler.algorithms; print(*sys.modules)"
+    code = (
+        "import sys; from gnarl_compiler.algorithms import ALGORITHMS\n"
+        "for name in ('bfs_depth', 'min_vertex_cover', 'mst_weight', 'optimal_tour'):\n"
+        "    ALGORITHMS[name]\n"
+        "print(*sys.modules)"
+    )
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
-    assert "gnarl_compiler.algorithms" in modules.split()
-    assert not {"networkx", "scipy.optimize", "scipy.sparse", "fast_tsp"} & set(modules.split())
+    solvers = {"networkx", "scipy.optimize", "scipy.sparse", "fast_tsp", "numba"}
+    assert "gnarl_compiler.algorithms.tours.tours" in modules.split()
+    assert not solvers & set(modules.split())
+
+
+def test_a_twin_takes_what_kernels_have() -> None:
+    per_node = FunctionSignature((), NODE, SCALAR, "")
+    weighted = FunctionSignature((EDGE_SCALAR,), GRAPH, SCALAR, "")
+    for signature, found in ((per_node, "a value for each node"), (weighted, "edge_scalar")):
+        with pytest.raises(TypeError, match=f"the twin of max: .*; found {found}"):
+            register(signature, Twin(min, ()))(max)
 
 
 # Order-free: relabelling the graph, the arguments and the tags relabels the answer.
 
-COMPLETE = ("optimal_tour", "christofides_tour")
 
-
-def make_argument(kind: str, graph: Graph, rng: np.random.Generator) -> Any:
+def make_argument(
+    kind: str, graph: Graph, rng: np.random.Generator, choices: tuple[str, ...]
+) -> Any:
     match kind:
         case "edge_scalar" | "symmetric_scalar":
             return dyadic(rng, graph)
@@ -55,8 +77,9 @@ def make_argument(kind: str, graph: Graph, rng: np.random.Generator) -> Any:
             return random_dfs(graph, rng)
         case "scalar":
             return 0.1
-        case _:
-            return str(rng.choice(["random", "targeted"]))
+        case "choice":
+            return str(rng.choice(choices))
+    raise AssertionError(kind)
 
 
 def relabel(value: Any, kind: str, new: np.ndarray) -> Any:
@@ -78,10 +101,10 @@ def test_order_free(name: str, seed: int) -> None:
     directed = bool(rng.integers(2)) if FUNCTIONS[name].directed is None else False
     n = int(rng.integers(1, 15))
     graph = random_graph(
-        seed, n, 1.0 if name in COMPLETE else rng.uniform(0.1, 0.9), directed=directed
+        seed, n, 1.0 if FUNCTIONS[name].complete else rng.uniform(0.1, 0.9), directed=directed
     )
     kinds = FUNCTIONS[name].args
-    args = [make_argument(kind, graph, rng) for kind in kinds]
+    args = [make_argument(kind, graph, rng, FUNCTIONS[name].choices) for kind in kinds]
     tags = tags_for(n, seed)
     new = rng.permutation(n)
     renamed = [relabel(arg, kind, new) for arg, kind in zip(args, kinds, strict=True)]
@@ -89,6 +112,47 @@ def test_order_free(name: str, seed: int) -> None:
     before = function(graph, *args, tags=tags)
     after = function(graph.relabel(new), *renamed, tags=relabel(tags, "tags", new))
     assert np.array_equal(relabel(before, "result", new), after)
+
+
+# Twins: compiled code answers as the reference does.
+
+TWINS = [name for name, algorithm in ALGORITHMS.items() if algorithm.twin is not None]
+BARE = """gnarl 1
+problem bare
+graph {}
+features
+  A  input  edge  scalar  ~ given
+phase pick(v)
+horizon 1 rounds
+correct true
+"""
+
+
+def slot_arrays(graph: Graph, tags: np.ndarray) -> dict[str, np.ndarray]:
+    """The arrays of a batch with the graph in its second slot, and room to spare."""
+    problem = loads(BARE.format("directed" if graph.directed else "undirected"))
+    batch = Batch.allocate(layout_of(problem, slots=2, nodes=graph.n + 3))
+    batch.load_graph(1, graph.adjacency)
+    batch.tags[1, : graph.n] = tags
+    return vars(batch)
+
+
+@pytest.mark.parametrize("name", TWINS)
+@few
+@given(seed=SEEDS)
+def test_twins_agree_with_their_references(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    algorithm = ALGORITHMS[name]
+    signature, twin = algorithm.signature, algorithm.twin
+    assert twin is not None
+    directed = bool(rng.integers(2)) if signature.directed is None else signature.directed
+    n = int(rng.integers(1, 15)) if rng.random() < 0.9 else 60
+    graph = random_graph(seed, n, rng.uniform(0.05, 0.9), directed=directed)
+    args = [make_argument(kind, graph, rng, signature.choices) for kind in signature.args]
+    given_ = [signature.choices.index(arg) if isinstance(arg, str) else arg for arg in args]
+    arrays = slot_arrays(graph, tags_for(n, seed))
+    found = twin.function(1, *given_, *(arrays[array] for array in twin.arrays))
+    assert found == run(name, graph, *args, seed=seed)
 
 
 def test_equal_tags_are_refused() -> None:

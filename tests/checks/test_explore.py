@@ -263,7 +263,7 @@ def test_updates_that_look_at_numbers_of_nodes_are_caught() -> None:
 
 def test_rewards_that_do_not_add_up_are_caught() -> None:
     problem = shipped("tsp")
-    artifact = tampered(problem, "gain = minus(value,", "gain = plus(value,")
+    artifact = tampered(problem, "minus(value, potential[b])", "(value + potential[b])")
     space = explore(problem, some_instances(problem, 3, 3), artifact=artifact)
     assert failing(list(check_telescope(View(space)))) == {"reward-telescope"}
 

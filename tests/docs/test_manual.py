@@ -43,8 +43,9 @@ from house import ROOT
 
 from gnarl_dsl.check.cost import MAX_DEGREE
 from gnarl_dsl.check.quantifiers import MAX_BINDERS, MAX_RANGE
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language import registered, signatures, words
 from gnarl_dsl.loading import MAX_EXTENDS, Checked, check_file, check_text
+from gnarl_dsl.model import kinds
 from gnarl_dsl.report.diagnostics import MAX_ERRORS
 from gnarl_dsl.report.source import MAX_BYTES, MAX_LINES, MAX_NAME, MAX_WORDS
 from gnarl_dsl.report.wording import load_wordings
@@ -251,7 +252,7 @@ def table(head: str, rows: list[str]) -> str:
     return "\n".join([head, f"|{line}|", *rows])
 
 
-def cost_of(signature: builtins.FunctionSignature) -> str:
+def cost_of(signature: signatures.FunctionSignature) -> str:
     def power(name: str, exponent: int) -> str:
         return "" if exponent == 0 else name if exponent == 1 else f"{name}^{exponent}"
 
@@ -261,7 +262,7 @@ def cost_of(signature: builtins.FunctionSignature) -> str:
 
 def functions() -> str:
     rows = []
-    for name, known in builtins.FUNCTIONS.items():
+    for name, known in registered.FUNCTIONS.items():
         args = ", ".join(" or ".join(known.choices) if a == "choice" else a for a in known.args)
         graphs = {None: "any", True: "directed", False: "undirected"}[known.directed]
         kind = f"whole {known.type}" if known.whole else known.type
@@ -274,7 +275,7 @@ def functions() -> str:
 
 def sources() -> str:
     rows = []
-    for name, known in builtins.SOURCES.items():
+    for name, known in registered.SOURCES.items():
         form = f"{name}({', '.join(known.args)})" if known.args else name
         rows.append(
             f"| `{form}` | {', '.join(known.places)} | {', '.join(known.types)} | {known.doc} |"
@@ -285,7 +286,7 @@ def sources() -> str:
 def generators() -> str:
     rows = [
         f"| `{name}({', '.join(['n', *known.args])})` | {known.doc} |"
-        for name, known in builtins.GENERATORS.items()
+        for name, known in registered.GENERATORS.items()
     ]
     return table("| generator | graphs |", rows)
 
@@ -305,7 +306,7 @@ def keywords() -> str:
 
 
 def builtin_names() -> str:
-    return wrapped(sorted(builtins.RESERVED))
+    return wrapped(sorted(words.RESERVED))
 
 
 def errors() -> str:
@@ -376,19 +377,19 @@ def test_generated_part(name: str) -> None:
 
 # Each of these is explained by hand, in a list item or table row that starts with its name.
 EXPLAINED = [
-    *builtins.FUNCTIONS,
-    *builtins.SOURCES,
-    *builtins.GENERATORS,
-    *builtins.STAGES,
-    *builtins.PLACES,
-    *builtins.TYPES,
-    *builtins.GRAPH_WORDS,
-    *builtins.REWARD_KINDS,
-    *builtins.SPLITS,
-    *builtins.MATH,
-    *builtins.NEAR,
-    *builtins.DEGREES,
-    *builtins.CHASES,
+    *registered.FUNCTIONS,
+    *registered.SOURCES,
+    *registered.GENERATORS,
+    *kinds.STAGES,
+    *kinds.PLACES,
+    *kinds.TYPES,
+    *words.GRAPH_WORDS,
+    *words.REWARD_KINDS,
+    *words.SPLITS,
+    *words.MATH,
+    *words.NEAR,
+    *words.DEGREES,
+    *words.CHASES,
 ]
 
 

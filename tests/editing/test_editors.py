@@ -1,4 +1,4 @@
-"""Editors know the words of the language: one table, kept equal to the grammar and to builtins."""
+"""Editors know the words of the language: one table, kept equal to the grammar and language/."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from pygments.token import Token
 from gnarl_dsl import __version__
 from gnarl_dsl.editing import textmate, vocabulary
 from gnarl_dsl.editing.pygments_lexer import GnarlLexer
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language import registered, words
 from gnarl_dsl.loading import check_text
+from gnarl_dsl.model import kinds
 from gnarl_dsl.report.diagnostics import Collector
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.specs import shipped_specs
@@ -49,12 +50,12 @@ def test_each_keyword_has_one_group() -> None:
 @pytest.mark.parametrize(
     ("table", "known"),
     [
-        (vocabulary.STAGES, builtins.STAGES),
-        (vocabulary.PLACES, builtins.PLACES),
-        (vocabulary.TYPES, builtins.TYPES),
-        (vocabulary.GRAPH_WORDS, builtins.GRAPH_WORDS),
-        (vocabulary.REWARD_KINDS, builtins.REWARD_KINDS),
-        (vocabulary.SPLITS, builtins.SPLITS),
+        (vocabulary.STAGES, kinds.STAGES),
+        (vocabulary.PLACES, kinds.PLACES),
+        (vocabulary.TYPES, kinds.TYPES),
+        (vocabulary.GRAPH_WORDS, words.GRAPH_WORDS),
+        (vocabulary.REWARD_KINDS, words.REWARD_KINDS),
+        (vocabulary.SPLITS, words.SPLITS),
     ],
 )
 def test_words_of_one_place_are_the_checkers(table: dict[str, str], known: object) -> None:
@@ -63,9 +64,9 @@ def test_words_of_one_place_are_the_checkers(table: dict[str, str], known: objec
 
 
 def test_every_reserved_name_is_explained() -> None:
-    explained = {*vocabulary.FORMULA_NAMES, *builtins.FUNCTIONS, *vocabulary.KEYWORDS}
-    assert explained >= builtins.RESERVED
-    for name in builtins.FUNCTIONS:
+    explained = {*vocabulary.FORMULA_NAMES, *registered.FUNCTIONS, *vocabulary.KEYWORDS}
+    assert explained >= words.RESERVED
+    for name in registered.FUNCTIONS:
         assert vocabulary.function_form(name).startswith(f"{name}(")
         assert vocabulary.function_doc(name)
 

@@ -32,7 +32,7 @@ from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import SpecRunError
-from gnarl_compiler.support import SpecFault
+from gnarl_compiler.support.endings import SpecFault
 from gnarl_dsl.model import Problem
 from gnarl_runtime.batch.kernels import Kernels
 

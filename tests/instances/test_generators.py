@@ -17,7 +17,7 @@ from gnarl_compiler.instances.generators import (
     draw_graph,
 )
 from gnarl_compiler.instances.sources import SOURCES, draw_values
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language import registered
 
 EXAMPLES = {
     "er": {"p": 0.4},
@@ -51,11 +51,9 @@ def verify_mean(sample: list[float], wanted: float, spread: float = 0.0) -> None
 
 
 def test_tables_agree_with_the_language() -> None:
-    families = {name: set(family.args) for name, family in FAMILIES.items()}
-    assert families == {name: set(known.args) for name, known in builtins.GENERATORS.items()}
-    sources = {name: (source.args, set(source.draws)) for name, source in SOURCES.items()}
-    known = {name: (s.args, set(s.places)) for name, s in builtins.SOURCES.items()}
-    assert sources == {name: entry for name, entry in known.items() if name != "given"}
+    families = {name: family.signature for name, family in FAMILIES.items()}
+    assert families == registered.GENERATORS
+    assert {name: source.signature for name, source in SOURCES.items()} == registered.SOURCES
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -20,6 +21,8 @@ from shipped_specs import SHIPPED, shipped
 from spec_generator import instances_for
 
 import gnarl_dsl as gnarl
+from gnarl_compiler.algorithms import ALGORITHMS
+from gnarl_compiler.build.artifact import helper_files
 from gnarl_compiler.build.generate import generate
 from gnarl_compiler.build.plain import load_plain
 from gnarl_compiler.ir import ops as ir
@@ -27,6 +30,7 @@ from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Program, Unsupported
 from gnarl_compiler.lower.program import lower_problem
 from gnarl_compiler.passes.pruning import Mode
+from gnarl_compiler.support import edges
 from gnarl_dsl.model import Problem
 
 GOLDEN = TESTS / "golden"
@@ -74,6 +78,33 @@ def test_golden_files(name: str) -> None:
     for path, text in golden(name).items():
         hint = f"{path.name} is out of date: python tests/ir/test_ir.py --update"
         assert path.read_text("utf-8") == text, hint
+
+
+# Imports
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_module_imports_what_it_uses(name: str) -> None:
+    text = generate(shipped(name)).python
+    found = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
+    names = [alias.name for node in found for alias in node.names]
+    code = text[text.index("ARGUMENTS = ") :]
+    assert len(set(names)) == len(names)
+    assert all(re.search(rf"\b{name}\b", code) for name in names)
+
+
+def test_words_in_texts_are_not_imported() -> None:
+    body = "phase joined(v)\n  update\n    d[v] := d[v] * 2\nexpert times\n  joined: uniform v\n"
+    text = generate(spec(body)).python
+    assert "joined" in text
+    assert not re.search(r"import .*\b(joined|times|plus)\b", text)
+
+
+def test_twins_are_part_of_the_toolchain() -> None:
+    files = {str(path) for path in helper_files()}
+    twins = [algorithm for algorithm in ALGORITHMS.values() if algorithm.twin is not None]
+    assert {sys.modules[algorithm.module].__file__ for algorithm in twins} <= files
+    assert edges.__file__ in files
 
 
 # Folding and sharing

@@ -1,5 +1,6 @@
-"""The registered reference algorithms: graph and features in, exact or estimated answers out."""
+"""The registered algorithms: graph and features in, exact or estimated answers out."""
 
-from gnarl_compiler.algorithms.registry import ALGORITHMS, Algorithm
+from gnarl_compiler.algorithms.registration import Algorithm
+from gnarl_compiler.algorithms.registry import ALGORITHMS
 
 __all__ = ["ALGORITHMS", "Algorithm"]

@@ -6,10 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.algorithms.programs import Rows, minimise
+from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
+from gnarl_dsl.language.signatures import FunctionSignature
+from gnarl_dsl.model.kinds import NODE, SCALAR
 
 
+@register(
+    FunctionSignature(
+        (), NODE, SCALAR, "colours 1, 2, … as few as possible", whole=True, directed=False
+    )
+)
 def optimal_colouring(graph: Graph, *, tags: NDArray[np.uint64]) -> NDArray[np.float64]:
     """Colours 1, 2, … (n,), as few as possible.
 

@@ -6,11 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.algorithms.programs import incidence, verify_weights
+from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.scaling import to_solver_units
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
+from gnarl_dsl.language.signatures import NODE_SCALAR, ONE_NUMBER, FunctionSignature
+from gnarl_dsl.model.kinds import MASK, NODE
 
 
+@register(
+    FunctionSignature((NODE_SCALAR,), NODE, MASK, "an optimal vertex cover (HiGHS)", directed=False)
+)
 def min_vertex_cover(
     graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
@@ -40,6 +46,15 @@ def _solve_cover(graph: Graph, w: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(result.x > 0.5)
 
 
+@register(
+    FunctionSignature(
+        (NODE_SCALAR, ONE_NUMBER),
+        NODE,
+        MASK,
+        "a cover at most 2/(1-eps) times the optimum (Khuller, Vishkin, Young 1994)",
+        directed=False,
+    )
+)
 def vertex_cover_primal_dual(
     graph: Graph, w: NDArray[np.float64], eps: float, *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:

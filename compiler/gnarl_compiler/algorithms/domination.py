@@ -6,10 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.algorithms.programs import Rows, choose, verify_weights
+from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
+from gnarl_dsl.language.signatures import NODE_SCALAR, FunctionSignature
+from gnarl_dsl.model.kinds import MASK, NODE
 
 
+@register(
+    FunctionSignature(
+        (NODE_SCALAR,), NODE, MASK, "a lightest dominating set (HiGHS)", directed=False
+    )
+)
 def min_dominating_set(
     graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:

@@ -8,12 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.algorithms.programs import Rows, choose, incidence, verify_weights
+from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
+from gnarl_dsl.language.signatures import NODE_SCALAR, SYMMETRIC_SCALAR, FunctionSignature
+from gnarl_dsl.model.kinds import EDGE, MASK, NODE
 
 EXACT_TRIANGLES, PER_NODE = 300, 10
 
 
+@register(
+    FunctionSignature(
+        (NODE_SCALAR,), NODE, MASK, "a heaviest independent set (HiGHS)", directed=False
+    )
+)
 def max_independent_set(
     graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
@@ -26,6 +34,9 @@ def max_independent_set(
     return sorted_.restore_nodes(_independent(sorted_.graph(graph), sorted_.nodes(w)))
 
 
+@register(
+    FunctionSignature((NODE_SCALAR,), NODE, MASK, "a heaviest clique (HiGHS)", directed=False)
+)
 def max_clique(
     graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
@@ -47,6 +58,15 @@ def _independent(graph: Graph, w: NDArray[np.float64]) -> NDArray[np.bool_]:
     return chosen
 
 
+@register(
+    FunctionSignature(
+        (SYMMETRIC_SCALAR,),
+        EDGE,
+        MASK,
+        "edges of heaviest triangles without common nodes (HiGHS)",
+        directed=False,
+    )
+)
 def triangle_packing(
     graph: Graph, weight: NDArray[np.float64], *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
+from gnarl_dsl.language.signatures import EDGE_SCALAR, ONE_NODE, FunctionSignature
+from gnarl_dsl.model.kinds import GRAPH, NODE, SCALAR
 
 
+@register(FunctionSignature((ONE_NODE,), NODE, SCALAR, "number of edges from a node", whole=True))
 def bfs_depth(graph: Graph, source: int, *, tags: NDArray[np.uint64]) -> NDArray[np.float64]:
     """The number of edges from the source to every node (n,), inf where there is no path."""
     depth = np.full(graph.n, np.inf)
@@ -21,6 +25,11 @@ def bfs_depth(graph: Graph, source: int, *, tags: NDArray[np.uint64]) -> NDArray
     return depth
 
 
+@register(
+    FunctionSignature(
+        (EDGE_SCALAR, ONE_NODE), NODE, SCALAR, "distance from a node, infinite if there is no path"
+    )
+)
 def shortest_path_length(
     graph: Graph, weight: NDArray[np.float64], source: int, *, tags: NDArray[np.uint64]
 ) -> NDArray[np.float64]:
@@ -28,6 +37,16 @@ def shortest_path_length(
     return bellman_ford(graph, weight, source)[0]
 
 
+@register(
+    FunctionSignature(
+        (EDGE_SCALAR, ONE_NODE),
+        GRAPH,
+        SCALAR,
+        "updates made by synchronous Bellman-Ford",
+        whole=True,
+        cost=((1, 1),),
+    )
+)
 def relaxation_count(
     graph: Graph, weight: NDArray[np.float64], source: int, *, tags: NDArray[np.uint64]
 ) -> float:

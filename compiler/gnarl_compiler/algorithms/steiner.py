@@ -8,13 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.algorithms.programs import Rows, minimise, verify_weights
+from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
+from gnarl_dsl.language.signatures import NODE_MASK, ONE_NODE, SYMMETRIC_SCALAR, FunctionSignature
+from gnarl_dsl.model.kinds import MASK, NODE
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+@register(
+    FunctionSignature(
+        (SYMMETRIC_SCALAR, NODE_MASK, ONE_NODE),
+        NODE,
+        MASK,
+        "nodes of a lightest tree that joins a node and all nodes of a mask (HiGHS)",
+        directed=False,
+    )
+)
 def steiner_tree(
     graph: Graph,
     weight: NDArray[np.float64],

@@ -11,13 +11,11 @@ import platform
 import sys
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module as import_package
 from pathlib import Path
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from gnarl_compiler import support
+from gnarl_compiler import algorithms, support
 from gnarl_compiler.build.cache import private_cache
 from gnarl_compiler.build.files import write_module
 from gnarl_compiler.build.generate import generate
@@ -44,11 +42,10 @@ class Artifact:
         return kernel in self.module.ARGUMENTS
 
 
-@cache
-def helper_modules() -> tuple[ModuleType, ...]:
-    """The modules of the functions that generated code calls."""
-    names = sorted(entry.name for entry in iter_modules(support.__path__))
-    return tuple(import_package(f"{support.__name__}.{name}") for name in names)
+def helper_files() -> tuple[Path, ...]:
+    """The files of the functions that generated code calls: helpers, and twins of algorithms."""
+    rooms = (Path(room.__path__[0]) for room in (support, algorithms))
+    return tuple(path for room in rooms for path in sorted(room.rglob("*.py")))
 
 
 @cache
@@ -57,7 +54,7 @@ def toolchain_hash() -> str:
     import numba
     import numpy
 
-    helpers = b"".join(Path(str(module.__file__)).read_bytes() for module in helper_modules())
+    helpers = b"".join(path.read_bytes() for path in helper_files())
     versions = f"{sys.version}|{platform.machine()}|{numba.__version__}|{numpy.__version__}"
     return hashlib.blake2b(helpers + versions.encode(), digest_size=8).hexdigest()
 

@@ -6,36 +6,44 @@ modules can be used in the same process.
 
 from __future__ import annotations
 
+import ast
+from functools import cache
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
-from gnarl_compiler import support
-from gnarl_compiler.build.artifact import helper_modules
-from gnarl_compiler.emit.module import IMPORTS
 from gnarl_dsl.report.diagnostics import InternalError
+
+_OURS = "gnarl_compiler."
 
 
 def load_plain(text: str) -> ModuleType:
     """A module whose functions, and the helpers they call, run uncompiled."""
-    if IMPORTS not in text:
+    tree = ast.parse(text, "<generated>")
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    if not imports or not all(str(node.module).startswith(_OURS) for node in imports):
         raise InternalError("this is not the text of a generated module")
     module = ModuleType("plain_kernels")
-    vars(module).update(plain_helpers())
-    code = compile(text.replace(IMPORTS, ""), "<generated>", "exec")
-    exec(code, vars(module))
+    for node in imports:
+        helpers = plain_names(str(node.module))
+        vars(module).update((alias.name, helpers[alias.name]) for alias in node.names)
+        tree.body.remove(node)
+    exec(compile(tree, "<generated>", "exec"), vars(module))
     return module
 
 
-def plain_helpers() -> dict[str, Any]:
-    """What generated code imports, without the compiler."""
-    names: dict[str, Any] = {}
-    for module in helper_modules():
-        names.update(vars(module))
+@cache
+def plain_names(home: str) -> dict[str, Any]:
+    """What a file of helpers or twins defines and imports, without the compiler."""
+    names = dict(vars(import_module(home)))
     for name, value in list(names.items()):
-        function = getattr(value, "py_func", value)
-        if isinstance(function, FunctionType) and function.__module__.startswith(support.__name__):
+        function = getattr(value, "py_func", None)  # of what Numba compiles
+        if function is not None and function.__module__ == home:
             names[name] = FunctionType(function.__code__, names, name)
-    names["njit"] = _unchanged
+        elif function is not None:
+            names[name] = plain_names(function.__module__)[function.__name__]
+    if "njit" in names:
+        names["njit"] = _unchanged
     return names
 
 

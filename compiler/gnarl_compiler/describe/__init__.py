@@ -1,1 +1,1 @@
-"""A problem or a tree in, text for people out."""
+"""A problem, a tree or what is registered in, text about it out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gnarl_dsl.language.builtins import FUNCTIONS
+from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.model import (
     Call,
     Chase,
@@ -22,9 +22,8 @@ from gnarl_dsl.model import (
 def oracles_read_by(problem: Problem, formula: Expr | None) -> list[str]:
     """Names in the order of reading: oracle features, and functions that solve the problem."""
     hidden = {feature.name for feature in problem.features if feature.stage == "oracle"}
-    hidden |= {name for name, signature in FUNCTIONS.items() if signature.oracle}
-    names = (name for part in _parts(problem, formula, set()) for name in _names_in(part))
-    return list(dict.fromkeys(name for name in names if name in hidden))
+    names = (name for part in _parts(problem, formula, set()) for name in _hidden_in(part, hidden))
+    return list(dict.fromkeys(names))
 
 
 def _parts(problem: Problem, value: object, entered: set[object]) -> Iterator[Model]:
@@ -51,12 +50,15 @@ def _definition(problem: Problem, reference: LetCall | ClauseRef) -> Expr | None
     return problem.correct if reference.clause == "correct" else problem.valid
 
 
-def _names_in(part: Model) -> tuple[str, ...]:
+def _hidden_in(part: Model, hidden: set[str]) -> list[str]:
+    """A feature may have the name of a function, so each is looked up among its own kind."""
     match part:
         case Read() | OneNode() | FeatureRef():
-            return (part.feature,)
-        case Call():
-            return (part.function,)
+            features = [part.feature]
         case Chase():
-            return (part.pointer, part.weight or "")
-    return ()
+            features = [part.pointer, part.weight or ""]
+        case Call() if FUNCTIONS[part.function].oracle:
+            return [part.function]
+        case _:
+            return []
+    return [feature for feature in features if feature in hidden]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from gnarl_compiler.algorithms import ALGORITHMS
 from gnarl_compiler.emit.chains import ChainWriter
 from gnarl_compiler.emit.values import axis_name
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref, Unsupported
 from gnarl_compiler.ir.walk import reachable
+from gnarl_dsl.language.signatures import NODE_POINTER, ArgKind, FunctionSignature
 
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -268,13 +270,26 @@ class LoopWriter(ChainWriter):
     # Registered functions
 
     def call(self, op: ir.Call) -> str:
-        if op.function == "critical_fraction":
-            arrays = ", ".join(self.use(name) for name in ("n", "rowptr", "src", "tags"))
-            return f"critical_fraction(b, {op.args[0] == 'targeted'}, {arrays})"
-        if op.function == "is_dfs_forest" and isinstance(op.args[0], int) and op.at is not None:
-            row = self._pointers(op.args[0], op.at)
-            return f"is_dfs_forest(b, {row}, {self.use('adjacency')})"
-        raise Unsupported(f"{op.function} on values that change during an episode")
+        """The twin of a function, on what its registration says that it is given."""
+        algorithm = ALGORITHMS[op.function]
+        if algorithm.twin is None:
+            raise Unsupported(f"{op.function} on values that change during an episode")
+        args = [
+            self._argument(arg, kind, algorithm.signature, op.at)
+            for arg, kind in zip(op.args, algorithm.signature.args, strict=True)
+        ]
+        arrays = [self.use(name) for name in algorithm.twin.arrays]
+        return f"{algorithm.twin.name}({', '.join(['b', *args, *arrays])})"
+
+    def _argument(
+        self, arg: Ref | str, kind: ArgKind, signature: FunctionSignature, at: str | None
+    ) -> str:
+        """A word by its position, pointers as a row, a node or a number as it is."""
+        if isinstance(arg, str):
+            return str(signature.choices.index(arg))
+        if kind is NODE_POINTER and at is not None:
+            return self._pointers(arg, at)
+        return self.number(arg)
 
     def _pointers(self, ref: Ref, axis: str) -> str:
         """A pointer of every node: a row of a feature, or a new array."""

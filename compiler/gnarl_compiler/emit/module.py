@@ -7,20 +7,12 @@ pattern and the `repr` of strings reach the text: nothing from a spec can become
 from __future__ import annotations
 
 from gnarl_compiler.emit.experts import ExpertEmitter
+from gnarl_compiler.emit.imports import import_lines
 from gnarl_compiler.emit.kernels import can_fault
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.walk import shallow
 from gnarl_dsl import __version__
 from gnarl_dsl.model import Problem
-
-IMPORTS = """import numpy as np
-
-from gnarl_compiler.support import (
-    DEAD_END, ILLEGAL, INF, RUNNING, TERMINATED, TRUNCATED, SpecFault,
-    ceiling, complete_number, critical_fraction, divide, edge_category, edge_number, edge_truth,
-    flooring, is_dfs_forest, joined, minus, nearly, njit, out_degree, plus, set_edge,
-    set_numbered_edge, times,
-)"""
 
 
 class ModuleEmitter(ExpertEmitter):
@@ -78,7 +70,8 @@ class ModuleEmitter(ExpertEmitter):
             f"FAULT_SPANS = ({_rows(spans)})",
         ]
         code = "\n\n\n".join(function.text for function in self.functions)
-        return "\n\n".join([repr(header), IMPORTS, "\n".join(tables), f"\n{code}\n"])
+        imports = import_lines(code, self.program)
+        return "\n\n".join([repr(header), imports, "\n".join(tables), f"\n{code}\n"])
 
 
 def _rows(entries: list[str]) -> str:

@@ -13,14 +13,34 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.instances.generators import GenerationError
+from gnarl_dsl.language.signatures import SourceSignature
+from gnarl_dsl.model.kinds import (
+    EDGE,
+    GRAPH,
+    MASK,
+    MASK_ONE,
+    NODE,
+    PAIR,
+    PLACES,
+    SCALAR,
+    TYPES,
+    FeatureType,
+    Place,
+)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where input values come from: the arguments it takes, and a draw per location it fits."""
+    """Where input values come from: a draw per place, the types it fits, and its arguments."""
 
+    draws: Mapping[Place, Callable[[Graph, Sequence[float], Generator], NDArray[Any]]]
+    types: tuple[FeatureType, ...]
     args: tuple[str, ...]
-    draws: Mapping[str, Callable[[Graph, Sequence[float], Generator], NDArray[Any]]]
+    doc: str
+
+    @property
+    def signature(self) -> SourceSignature:
+        return SourceSignature(tuple(self.draws), self.types, self.args, self.doc)
 
 
 def draw_values(
@@ -35,7 +55,7 @@ def draw_values(
     if len(args) != len(known.args) or list(args) != sorted(args):
         wanted = " <= ".join(known.args) or "no arguments"
         raise GenerationError(f"{source} takes {wanted}, found {list(args)}")
-    return known.draws[location](graph, args, rng)
+    return known.draws[PLACES[location]](graph, args, rng)
 
 
 def _single(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,34 +103,54 @@ def _distances(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[n
     return _single(np.hypot(x[:, None] - x, y[:, None] - y))
 
 
+def _given(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[Any]:
+    raise GenerationError("values that come from files only (~ given) cannot be generated")
+
+
+# What specs call a source, with what the checker and people know of it; after a change here:
+# `make tables`.
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
-        "clrs_weight": Source((), {"edge": _clrs_weight}),
-        "any_node": Source((), {"node": _any_node}),
+        "clrs_weight": Source(
+            {EDGE: _clrs_weight}, (SCALAR,), (), "edge weights as in the CLRS-30 sampler"
+        ),
+        "any_node": Source({NODE: _any_node}, (MASK_ONE,), (), "one node, uniformly"),
         "uniform": Source(
-            ("low", "high"),
             {
-                "node": lambda g, args, rng: _single(_uniform((g.n,), args, rng)),
-                "edge": lambda g, args, rng: _on_edges(_uniform((g.n, g.n), args, rng), g),
-                "pair": lambda g, args, rng: _single(_uniform((g.n, g.n), args, rng)),
-                "graph": lambda g, args, rng: _single(_uniform((), args, rng)),
+                NODE: lambda g, args, rng: _single(_uniform((g.n,), args, rng)),
+                EDGE: lambda g, args, rng: _on_edges(_uniform((g.n, g.n), args, rng), g),
+                PAIR: lambda g, args, rng: _single(_uniform((g.n, g.n), args, rng)),
+                GRAPH: lambda g, args, rng: _single(_uniform((), args, rng)),
             },
+            (SCALAR,),
+            ("low", "high"),
+            "uniform numbers",
         ),
         "coin": Source(
-            ("p",),
             {
-                "node": lambda g, args, rng: _coin((g.n,), args, rng),
-                "edge": _edge_coins,
-                "pair": lambda g, args, rng: _coin((g.n, g.n), args, rng),
-                "graph": lambda g, args, rng: _coin((), args, rng),
+                NODE: lambda g, args, rng: _coin((g.n,), args, rng),
+                EDGE: _edge_coins,
+                PAIR: lambda g, args, rng: _coin((g.n, g.n), args, rng),
+                GRAPH: lambda g, args, rng: _coin((), args, rng),
             },
+            (MASK,),
+            ("p",),
+            "true with probability p",
         ),
         "euclidean": Source(
-            (),
             {
-                "edge": lambda g, args, rng: _on_edges(_distances(g, args, rng), g),
-                "pair": _distances,
+                EDGE: lambda g, args, rng: _on_edges(_distances(g, args, rng), g),
+                PAIR: _distances,
             },
+            (SCALAR,),
+            (),
+            "distances of points in the unit square",
+        ),
+        "given": Source(
+            dict.fromkeys(PLACES.values(), _given),
+            tuple(TYPES.values()),
+            (),
+            "only from an instance file",
         ),
     }
 )

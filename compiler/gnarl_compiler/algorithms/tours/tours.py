@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.algorithms.tours.exact import held_karp, integer_program
 from gnarl_compiler.algorithms.tours.local import chained_lin_kernighan
 from gnarl_compiler.graphs.graph import Graph
+from gnarl_dsl.language.signatures import SYMMETRIC_SCALAR, FunctionSignature
+from gnarl_dsl.model.kinds import EDGE, MASK
 
 HELD_KARP_NODES = 10  # 0.8 ms, and nothing to compile
 INTEGER_PROGRAM_NODES = 40
@@ -26,6 +29,11 @@ ROUNDING = 1e-12  # of the largest distance, per node: what is closer is the sam
 Solver = Callable[[NDArray[np.float64]], NDArray[np.intp]]
 
 
+@register(
+    FunctionSignature(
+        (SYMMETRIC_SCALAR,), EDGE, MASK, "edges of a shortest tour", directed=False, complete=True
+    )
+)
 def optimal_tour(
     graph: Graph, weight: NDArray[np.float64], *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
@@ -33,6 +41,16 @@ def optimal_tour(
     return _tour_mask("optimal_tour", graph, weight, tags, shortest_tour)
 
 
+@register(
+    FunctionSignature(
+        (SYMMETRIC_SCALAR,),
+        EDGE,
+        MASK,
+        "edges of a tour by Christofides",
+        directed=False,
+        complete=True,
+    )
+)
 def christofides_tour(
     graph: Graph, weight: NDArray[np.float64], *, tags: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:

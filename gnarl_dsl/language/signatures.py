@@ -1,0 +1,88 @@
+"""What is registered, as the language sees it: arguments, results, where it fits, what it costs.
+
+Only signatures: the functions themselves live in the compiler, so that reading a spec needs none
+of the libraries they use. `gnarl_dsl.language.registered` has the signatures of all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gnarl_dsl.model.kinds import (
+    EDGE,
+    MASK,
+    NODE,
+    PAIR,
+    POINTER,
+    SCALAR,
+    FeatureType,
+    Named,
+    Place,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ArgKind(Named):
+    """What a registered function takes: a whole feature of a type at some places, or a value."""
+
+    name: str
+    noun: str  # for people
+    form: str  # stands for one in the form of a call
+    places: tuple[Place, ...] = ()
+    type: FeatureType | None = None
+
+    def __post_init__(self) -> None:
+        self.all[self.name] = self
+
+
+# A symmetric scalar has one value per edge; an edge scalar may also be given for each direction.
+EDGE_SCALAR = ArgKind("edge_scalar", "edge feature", "weight", (EDGE, PAIR), SCALAR)
+SYMMETRIC_SCALAR = ArgKind("symmetric_scalar", "symmetric edge feature", "weight", (EDGE,), SCALAR)
+NODE_SCALAR = ArgKind("node_scalar", "node feature", "node_weight", (NODE,), SCALAR)
+NODE_MASK = ArgKind("node_mask", "node mask", "mask", (NODE,), MASK)
+NODE_POINTER = ArgKind("pointer", "pointer feature", "pointer", (NODE,), POINTER)
+ONE_NODE = ArgKind("node", "node", "node")
+ONE_NUMBER = ArgKind("scalar", "number", "number")
+CHOICE = ArgKind("choice", "choice", "choice")  # one of the function's own words
+
+
+@dataclass(frozen=True)
+class FunctionSignature:
+    """A registered function: argument kinds, result place and type, cost exponents.
+
+    An `oracle` function solves the problem, or part of it, so calling it counts as
+    reading an oracle. `cost` is (n, m) exponents of one call; `choices` are the words a
+    choice argument may take; `random` functions draw from a stream fixed per instance.
+    `home` is the file of the compiler's room `algorithms` that registers it.
+    """
+
+    args: tuple[ArgKind, ...]
+    place: Place
+    type: FeatureType
+    doc: str
+    whole: bool = False
+    random: bool = False
+    cost: tuple[tuple[int, int], ...] = ((1, 0), (0, 1))
+    choices: tuple[str, ...] = ()
+    directed: bool | None = None
+    oracle: bool = True
+    complete: bool = False
+    home: str = ""
+
+
+@dataclass(frozen=True)
+class SourceSignature:
+    """Where an input may come from: places and types it fits, and its number arguments."""
+
+    places: tuple[Place, ...]
+    types: tuple[FeatureType, ...]
+    args: tuple[str, ...]
+    doc: str
+
+
+@dataclass(frozen=True)
+class GeneratorSignature:
+    """A family of random graphs; `n` is understood."""
+
+    args: tuple[str, ...]
+    doc: str
