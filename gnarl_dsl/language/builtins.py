@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from gnarl_dsl.language.operators import OPERATORS
+
 # A symmetric scalar has one value per edge; an edge scalar may also be given for each direction.
 ArgKind = Literal[
     "edge_scalar",
@@ -205,7 +207,7 @@ LET_TYPES: Mapping[str, str] = {"node": "node", "scalar": "scalar", "mask": "mas
 GRAPH_WORDS = ("directed", "undirected", "connected", "complete", "acyclic", "mutable")
 REWARD_KINDS = ("potential", "terminal", "step")
 SPLITS = ("train", "valid", "test")
-MATH = ("abs", "ceil", "floor", "min", "max")
+MATH = tuple(name for name, operator in OPERATORS.items() if operator.called)
 NEAR: Mapping[str, str] = {"neighbors": "both", "successors": "out", "predecessors": "in"}
 DEGREES: Mapping[str, str] = {"degree": "both", "out_degree": "out", "in_degree": "in"}
 CHASES = ("depth", "path_cost", "on_cycle")
