@@ -13,10 +13,11 @@ from gnarl_dsl.check.types import Facts, Type, Typed
 from gnarl_dsl.language.builtins import RESERVED
 from gnarl_dsl.model.kinds import CATEGORY, EDGE, FeatureType, Place, Stage, Value
 from gnarl_dsl.report.diagnostics import Collector, Note
-from gnarl_dsl.report.source import Span
+from gnarl_dsl.report.source import Source, Span
 from gnarl_dsl.syntax import ast
 
 _MAX_CIRCLE = 50
+_MAX_QUOTED = 40
 T = TypeVar("T")
 
 
@@ -118,6 +119,7 @@ class Context:
     """
 
     names: Declarations
+    sources: Sequence[Source]
     formulas: dict[str, Typed] = field(default_factory=dict)
     lets: dict[str, LetInfo | None] = field(default_factory=dict)
     symmetric_lets: dict[str, bool] = field(default_factory=dict)
@@ -133,6 +135,11 @@ class Context:
 
     def is_known(self, name: str, scope: Scope) -> bool:
         return name in scope.bound or self.names.is_global(name)
+
+    def text_of(self, span: Span) -> str:
+        """The spec's own words for a part of a message, if they are few."""
+        text = self.sources[span.file].text[span.start : span.end]
+        return text if len(text) <= _MAX_QUOTED and text.isprintable() else "…"
 
     def once(
         self, memory: dict[str, T], name: str, used_at: Span, check: Callable[[], T]

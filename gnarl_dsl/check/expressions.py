@@ -617,7 +617,10 @@ def _compare(context: Context, tree: ast.Compare, scope: Scope) -> Typed:
     if kind is None:
         return poison(tree.span, left, right)
     if not isinstance(kind, Value):
-        return _fold_choice(tree, left.expr, right.expr)
+        return _fold_choice(context, tree, left, right)
+    if tree.op == "!=" and (left.type.optional or right.type.optional):
+        _report_unequal_to_unset(context, tree, left.type, right.type)
+        return poison(tree.span, left, right)
     if kind is NUMBER and not COMPARISONS[tree.op].ordered:
         _warn_exact(context, tree, left.type, right.type)
     expr = model.Compare.model_construct(
@@ -652,10 +655,36 @@ def _common_kind(context: Context, tree: ast.Compare, left: Type, right: Type) -
     return left.kind
 
 
-def _fold_choice(tree: ast.Compare, left: model.Expr, right: model.Expr) -> Typed:
+def _report_unequal_to_unset(context: Context, tree: ast.Compare, left: Type, right: Type) -> None:
+    """It would be false before the first pick, where most people mean that it is true."""
+    sides = [context.text_of(tree.left.span), context.text_of(tree.right.span)]
+    may = [left.optional, right.optional]
+    named = sides[may.index(True)]
+    context.found.add(
+        "GN305",
+        tree.span,
+        unset=f"`{named}`" if named != "…" else "this node",
+        equal=" == ".join(sides),
+        supplied=" != ".join(
+            f"{side} otherwise s" if unset else side for side, unset in zip(sides, may, strict=True)
+        ),
+    )
+
+
+def _fold_choice(context: Context, tree: ast.Compare, left: Typed, right: Typed) -> Typed:
     """Enum parameters are known now, so the comparison is too."""
-    same = getattr(left, "value", None) == getattr(right, "value", None)
-    return Typed(_boolean(tree.span, same if tree.op == "==" else not same), MASK)
+    words: list[str] = []
+    for side, part, other in ((left, tree.left, tree.right), (right, tree.right, tree.left)):
+        if isinstance(side.expr, model.Choice):
+            words.append(side.expr.value)
+        else:
+            same = f"… {tree.op} {context.text_of(other.span)}"
+            fix = f"Compare in the branches: `if … then {same} else {same}`."
+            context.found.add("GN218", part.span, fix=fix)
+    if len(words) < 2:
+        return poison(tree.span, left, right)
+    holds = (words[0] == words[1]) == (tree.op == "==")
+    return Typed(_boolean(tree.span, holds), MASK)
 
 
 def _warn_exact(context: Context, tree: ast.Compare, left: Type, right: Type) -> None:
@@ -760,8 +789,8 @@ def _call(context: Context, tree: ast.Call, scope: Scope) -> Typed:
         return _edge(context, tree, scope)
     if name in builtins.DEGREES:
         return _degree(context, tree, scope)
-    if name in builtins.MATH:
-        return _number_function(context, tree, scope)
+    if name in OPERATORS and OPERATORS[name].called:
+        return _number_function(context, tree, OPERATORS[name], scope)
     if name in _CHASES:
         return _chase(context, tree, scope)
     if _is_function(name):
@@ -823,9 +852,8 @@ def _let_call(
     return Typed(call, info.body.type, facts.plus(*(arg.facts for arg in checked)))
 
 
-def _number_function(context: Context, tree: ast.Call, scope: Scope) -> Typed:
+def _number_function(context: Context, tree: ast.Call, operator: Operator, scope: Scope) -> Typed:
     """A function on numbers; one that may be grouped at will takes two or more."""
-    operator = OPERATORS[tree.name.text]
     if operator.associative and len(tree.args) < operator.arity:
         _report_too_few(context, tree)
         _visit(context, tree.args, scope)

@@ -75,7 +75,7 @@ def check_spec(
         lost_blocks=given.lost_blocks,
         lost_base=given.lost_base,
     )
-    context = Context(names)
+    context = Context(names, sources)
     problem = None
     with suppress(EnoughErrors):
         problem = _problem(context, tree.blocks, sources, given)
