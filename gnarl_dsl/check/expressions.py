@@ -152,7 +152,7 @@ def _require(context: Context, typed: Typed, wanted: Type, span: Span, what: str
 
 
 def check_scalar(context: Context, tree: ast.Expr, scope: Scope, what: str) -> Typed:
-    """A number for each of several: nothing is suggested in place of anything else."""
+    """Type an expression that must be a number, where nothing else is likely to be meant."""
     typed = check_expr(context, tree, scope)
     return _require_scalar(context, typed, tree.span, what)
 
