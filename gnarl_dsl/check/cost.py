@@ -1,10 +1,14 @@
-"""Per-step cost as a polynomial in n, m and the degree: sums and products of terms."""
+"""Per-step cost as a polynomial in n, m and the degree: of clauses in, of a problem out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from gnarl_dsl.model import CostTerm
+from gnarl_dsl.model import Costs, CostTerm
+from gnarl_dsl.model.kinds import EDGE, Place
+from gnarl_dsl.report.diagnostics import Collector
+from gnarl_dsl.report.source import Span
 
 Terms = frozenset[tuple[int, int, int]]
 
@@ -13,6 +17,12 @@ NODES: Terms = frozenset({(1, 0, 0)})
 EDGES: Terms = frozenset({(0, 1, 0)})
 DEGREE: Terms = frozenset({(0, 0, 1)})
 MAX_DEGREE = 3
+_PARTS = ("mask", "update", "ending", "observation", "reward")
+
+
+def cells(place: Place) -> Terms:
+    """How many cells a feature has there."""
+    return EDGES if place is EDGE else frozenset({(place.width, 0, 0)})
 
 
 def add(*parts: Terms) -> Terms:
@@ -65,3 +75,36 @@ def _describe_term(term: CostTerm) -> str:
         if power:
             parts.append(name if power == 1 else f"{name}^{power}")
     return " ".join(parts) or "1"
+
+
+# What the clauses of a spec spend
+
+
+class Spent(NamedTuple):
+    """What one clause costs per step; `part` is the entry of `Costs` it belongs to."""
+
+    part: str
+    where: str
+    span: Span
+    terms: Terms
+
+
+def total_costs(spent: Iterable[Spent], experts: Mapping[str, Terms]) -> Costs:
+    """The worst case per part and per expert; a step pays for all parts, not for experts."""
+    by_part = {name: [s.terms for s in spent if s.part == name] for name in _PARTS}
+    parts: dict[str, Any] = {name: _sum(terms) for name, terms in by_part.items()}
+    step = _sum(terms for group in by_part.values() for terms in group)
+    costs = tuple((name, to_model(terms)) for name, terms in experts.items())
+    return Costs.model_construct(step=step, experts=costs, **parts)
+
+
+def _sum(parts: Iterable[Terms]) -> tuple[CostTerm, ...]:
+    return to_model(add(CONSTANT, *parts))
+
+
+def verify_bound(spent: Iterable[Spent], found: Collector) -> None:
+    """Report every clause that costs more than n cubed."""
+    for part in spent:
+        if total_degree(part.terms) > MAX_DEGREE:
+            text = describe(to_model(part.terms))
+            found.add("GN601", part.span, where=part.where, cost=text)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from gnarl_dsl import model
-from gnarl_dsl.check.environment import Declarations
-from gnarl_dsl.check.feature_lines import FeatureReader
+from gnarl_dsl.check.context import Declarations
+from gnarl_dsl.check.feature_lines import declare_feature
+from gnarl_dsl.check.header import all_of, first_of
 from gnarl_dsl.check.hints import FOREIGN_GRAPHS
 from gnarl_dsl.language import builtins
 from gnarl_dsl.language.builtins import RESERVED
-from gnarl_dsl.report.diagnostics import Collector, Note
+from gnarl_dsl.report.diagnostics import Note
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.syntax import ast
@@ -21,215 +22,226 @@ MAX_PHASES = MAX_PARAMETERS = 16
 _SINGLE = (ast.GraphDecl, ast.Horizon, ast.Limit, ast.Terminate, ast.Valid, ast.Correct)
 
 
-class Declarer:
-    """Reads names and shapes; reports what is doubled, missing or misspelt."""
+def declare_names(
+    names: Declarations, blocks: tuple[ast.Block, ...], overrides: Mapping[str, str]
+) -> None:
+    """Read names and shapes; report what is doubled, missing or misspelt."""
+    _report_repeated_clauses(names, blocks)
+    graph = first_of(blocks, ast.GraphDecl)
+    if graph is not None:
+        names.graph = _graph(names, graph)
+    for block in blocks:
+        _block(names, block, overrides)
+    _report_unknown_overrides(names, blocks, overrides)
 
-    def __init__(self, blocks: tuple[ast.Block, ...], found: Collector) -> None:
-        self.blocks = blocks
-        self.found = found
-        self.names = Declarations(found)
-        self.features = FeatureReader(self.names)
-        self._declared: dict[str, Span] = {}
 
-    def declare(self, overrides: Mapping[str, str]) -> Declarations:
-        self._report_repeated_clauses()
-        self._graph()
-        for block in self.blocks:
-            self._block(block, overrides)
-        self._unknown_overrides(overrides)
-        return self.names
+def _block(names: Declarations, block: ast.Block, overrides: Mapping[str, str]) -> None:
+    match block:
+        case ast.Param():
+            if _fresh(names, block.name, "param"):
+                _param(names, block, overrides)
+        case ast.Features():
+            for feature in block.features:
+                if _fresh(names, feature.name, "feature"):
+                    declare_feature(names, feature)
+        case ast.Let():
+            if _fresh(names, block.name, "let"):
+                _let(names, block)
+        case ast.Phase():
+            if _fresh_phase(names, block):
+                names.phases[block.name.text] = block
+        case ast.Objective():
+            if _fresh(names, block.name, "objective"):
+                names.objectives[block.name.text] = block
+        case ast.Correct():
+            names.correct = block
+        case ast.Valid():
+            names.valid = block
+        case _:  # nothing that a formula could name
+            pass
 
-    def _block(self, block: ast.Block, overrides: Mapping[str, str]) -> None:
-        match block:
-            case ast.Param():
-                self._param(block, overrides)
-            case ast.Features():
-                for feature in block.features:
-                    if self._fresh(feature.name, "feature"):
-                        self.features.read(feature)
-            case ast.Let() if self._fresh(block.name, "let"):
-                self._let(block)
-            case ast.Phase() if self._fresh_phase(block):
-                self.names.phases[block.name.text] = block
-            case ast.Objective() if self._fresh(block.name, "objective"):
-                self.names.objectives[block.name.text] = block
-            case ast.Correct():
-                self.names.correct = block
-            case ast.Valid():
-                self.names.valid = block
-            case _:
-                pass
 
-    def _let(self, tree: ast.Let) -> None:
-        if len(tree.params) > MAX_PARAMETERS:
-            self._too_many(tree.params[MAX_PARAMETERS].span, "A let", "parameters")
-            self.names.lose(tree.name.text)
-            return
-        self.names.lets[tree.name.text] = tree
+def _let(names: Declarations, tree: ast.Let) -> None:
+    if len(tree.params) > MAX_PARAMETERS:
+        _too_many(names, tree.params[MAX_PARAMETERS].span, "A let", "parameters")
+        names.lose(tree.name.text)
+        return
+    names.lets[tree.name.text] = tree
 
-    def _too_many(self, span: Span, what: str, things: str) -> None:
-        self.found.add("GN138", span, what=what, limit=MAX_PARAMETERS, things=things)
 
-    # Names
+def _too_many(names: Declarations, span: Span, what: str, things: str) -> None:
+    names.found.add("GN138", span, what=what, limit=MAX_PARAMETERS, things=things)
 
-    def _fresh(self, name: ast.Ident, what: str) -> bool:
-        """Whether a name can be declared: not built in, not taken."""
-        if name.text in RESERVED:
-            self.found.add("GN115", name.span, name=name.text, what=what)
-            return False
-        return self._first(name.text, name, "name")
 
-    def _first(self, key: str, name: ast.Ident, kind: str) -> bool:
-        if key in self._declared:
-            note = Note(self._declared[key], "it is first declared here")
-            self.found.add("GN101", name.span, name=name.text, kind=kind, notes=[note])
-            return False
-        self._declared[key] = name.span
-        return True
+# Names
 
-    def _fresh_phase(self, phase: ast.Phase) -> bool:
-        variable = phase.variable
-        if len(self.names.phases) == MAX_PHASES:
-            if "phase" not in self.names.lost_blocks:
-                self._too_many(phase.name.span, "A problem", "phases")
-            self.names.lost_blocks |= {"phase"}
-            self.names.lose(variable.text)
-            return False
-        fresh = self._first(f"phase {phase.name.text}", phase.name, "phase")
-        if variable.text in RESERVED:
-            self.found.add("GN115", variable.span, name=variable.text, what="phase variable")
-        self._first(f"variable {variable.text}", variable, "phase variable")
-        return fresh
 
-    def unlike_objectives(self, name: ast.Ident) -> None:
-        """Rewards and objectives are chosen by name alike, so they share one set of names."""
-        if name.text in self.names.objectives:
-            note = Note(self.names.objectives[name.text].name.span, "the objective is here")
-            self.found.add("GN101", name.span, name=name.text, kind="objective", notes=[note])
+def _fresh(names: Declarations, name: ast.Ident, what: str) -> bool:
+    """Whether a name can be declared: not built in, not taken."""
+    if name.text in RESERVED:
+        names.found.add("GN115", name.span, name=name.text, what=what)
+        return False
+    return is_first_of(names, "name", name)
 
-    def named(self, kind: str, name: ast.Ident) -> bool:
-        """Whether a reward, metric, expert or instance set is the first of its name."""
-        return self._first(f"{kind} {name.text}", name, kind)
 
-    def _report_repeated_clauses(self) -> None:
-        seen: dict[type, Span] = {}
-        for block in self.blocks:
-            if not isinstance(block, _SINGLE):
-                continue
-            if type(block) in seen:
-                note = Note(seen[type(block)], "the first one is here")
-                word = clause_word(block)
-                self.found.add("GN124", block.span, word=word, notes=[note])
-            seen.setdefault(type(block), block.span)
+def is_first_of(names: Declarations, kind: str, name: ast.Ident) -> bool:
+    """Whether no other of its kind has the name; all that formulas can name are one kind."""
+    key = (kind, name.text)
+    if key in names.first:
+        note = Note(names.first[key], "it is first declared here")
+        names.found.add("GN101", name.span, name=name.text, kind=kind, notes=[note])
+        return False
+    names.first[key] = name.span
+    return True
 
-    # Graph and parameters
 
-    def _graph(self) -> None:
-        tree = next((b for b in self.blocks if isinstance(b, ast.GraphDecl)), None)
-        if tree is None:
-            return
-        words = [word.text for word in tree.attributes]
-        for word in tree.attributes:
-            if word.text not in builtins.GRAPH_WORDS:
-                fix = did_you_mean(word.text, builtins.GRAPH_WORDS)
-                fix = fix or FOREIGN_GRAPHS.get(word.text)
-                expected = ", ".join(builtins.GRAPH_WORDS)
-                self.found.add("GN111", word.span, name=word.text, expected=expected, fix=fix)
-        if ("directed" in words) == ("undirected" in words):
-            known = [word for word in words if word in builtins.GRAPH_WORDS]
-            if known == words or "directed" in words:
-                fix = "Keep one of the two." if "directed" in words else None
-                self.found.add("GN112", tree.span, fix=fix)
-        flags: dict[str, Any] = {
-            word: word in words for word in builtins.GRAPH_WORDS if word != "undirected"
-        }
-        self._contradictions(tree, words)
-        self.names.graph = model.GraphKind.model_construct(**flags)
+def _fresh_phase(names: Declarations, phase: ast.Phase) -> bool:
+    variable = phase.variable
+    if len(names.phases) == MAX_PHASES:
+        if "phase" not in names.lost_blocks:
+            _too_many(names, phase.name.span, "A problem", "phases")
+        names.lost_blocks |= {"phase"}
+        names.lose(variable.text)
+        return False
+    fresh = is_first_of(names, "phase", phase.name)
+    if variable.text in RESERVED:
+        names.found.add("GN115", variable.span, name=variable.text, what="phase variable")
+    is_first_of(names, "phase variable", variable)
+    return fresh
 
-    def _contradictions(self, tree: ast.GraphDecl, words: list[str]) -> None:
-        for one, other in (("complete", "mutable"), ("complete", "acyclic")):
-            if one in words and other in words:
-                self.found.add("GN126", tree.span, one=one, other=other)
 
-    def _param(self, tree: ast.Param, overrides: Mapping[str, str]) -> None:
-        name = tree.name.text
-        if not self._fresh(tree.name, "param"):
-            return
-        choices = tuple(choice.text for choice in tree.choices)
-        default = self._param_default(tree, choices)
-        if default is None:
-            self.names.lose(name)
-            return
-        value = default
-        if name in overrides:
-            value = self._override(tree, choices, overrides[name], default)
-        self.names.param_trees[name] = tree
-        self.names.params[name] = model.Param.model_construct(
-            name=name, choices=choices, default=default, value=value, doc=tree.doc
-        )
+def verify_unlike_objectives(names: Declarations, name: ast.Ident) -> None:
+    """Rewards and objectives are chosen by name alike, so they share one set of names."""
+    if name.text in names.objectives:
+        note = Note(names.objectives[name.text].name.span, "the objective is here")
+        names.found.add("GN101", name.span, name=name.text, kind="objective", notes=[note])
 
-    def _param_default(self, tree: ast.Param, choices: tuple[str, ...]) -> float | str | None:
-        default = tree.default
-        if choices:
-            if isinstance(default, ast.Name) and default.text in choices:
-                return default.text
-            given = default.text if isinstance(default, ast.Name) else ""
-            self._bad_default(tree, f"one of {' | '.join(choices)}", did_you_mean(given, choices))
-            return choices[0]
-        sign = 1.0
-        if isinstance(default, ast.Unary) and default.op == "-":
-            sign, default = -1.0, default.operand
-        if isinstance(default, ast.Number):
-            if abs(default.value) <= MAX_NUMBER:
-                return sign * default.value
-            self.found.add("GN020", tree.default.span, limit=f"{MAX_NUMBER:g}")
-            return None
-        if isinstance(default, ast.Name):
-            form = f"param {tree.name.text} : {default.text} | … = {default.text}"
-            fix = f"For a choice of words, list them: `{form}`."
-        else:
-            fix = "Name a formula with `let`; a param is a plain number."
-        self._bad_default(tree, "a number", fix)
+
+def _report_repeated_clauses(names: Declarations, blocks: tuple[ast.Block, ...]) -> None:
+    seen: dict[type, Span] = {}
+    for block in blocks:
+        if not isinstance(block, _SINGLE):
+            continue
+        if type(block) in seen:
+            note = Note(seen[type(block)], "the first one is here")
+            word = clause_word(block)
+            names.found.add("GN124", block.span, word=word, notes=[note])
+        seen.setdefault(type(block), block.span)
+
+
+# Graph and parameters
+
+
+def _graph(names: Declarations, tree: ast.GraphDecl) -> model.GraphKind:
+    words = [word.text for word in tree.attributes]
+    for word in tree.attributes:
+        if word.text not in builtins.GRAPH_WORDS:
+            fix = did_you_mean(word.text, builtins.GRAPH_WORDS)
+            fix = fix or FOREIGN_GRAPHS.get(word.text)
+            expected = ", ".join(builtins.GRAPH_WORDS)
+            names.found.add("GN111", word.span, name=word.text, expected=expected, fix=fix)
+    if ("directed" in words) == ("undirected" in words):
+        known = [word for word in words if word in builtins.GRAPH_WORDS]
+        if known == words or "directed" in words:
+            fix = "Keep one of the two." if "directed" in words else None
+            names.found.add("GN112", tree.span, fix=fix)
+    flags: dict[str, Any] = {
+        word: word in words for word in builtins.GRAPH_WORDS if word != "undirected"
+    }
+    _contradictions(names, tree, words)
+    return model.GraphKind.model_construct(**flags)
+
+
+def _contradictions(names: Declarations, tree: ast.GraphDecl, words: list[str]) -> None:
+    for one, other in (("complete", "mutable"), ("complete", "acyclic")):
+        if one in words and other in words:
+            names.found.add("GN126", tree.span, one=one, other=other)
+
+
+def _param(names: Declarations, tree: ast.Param, overrides: Mapping[str, str]) -> None:
+    name = tree.name.text
+    choices = tuple(choice.text for choice in tree.choices)
+    default = _param_default(names, tree, choices)
+    if default is None:
+        names.lose(name)
+        return
+    value = default
+    if name in overrides:
+        value = _override(names, tree, choices, overrides[name], default)
+    names.param_trees[name] = tree
+    names.params[name] = model.Param.model_construct(
+        name=name, choices=choices, default=default, value=value, doc=tree.doc
+    )
+
+
+def _param_default(
+    names: Declarations, tree: ast.Param, choices: tuple[str, ...]
+) -> float | str | None:
+    default = tree.default
+    if choices:
+        if isinstance(default, ast.Name) and default.text in choices:
+            return default.text
+        given = default.text if isinstance(default, ast.Name) else ""
+        _bad_default(names, tree, f"one of {' | '.join(choices)}", did_you_mean(given, choices))
+        return choices[0]
+    sign = 1.0
+    if isinstance(default, ast.Unary) and default.op == "-":
+        sign, default = -1.0, default.operand
+    if isinstance(default, ast.Number):
+        if abs(default.value) <= MAX_NUMBER:
+            return sign * default.value
+        names.found.add("GN020", tree.default.span, limit=f"{MAX_NUMBER:g}")
         return None
+    if isinstance(default, ast.Name):
+        form = f"param {tree.name.text} : {default.text} | … = {default.text}"
+        fix = f"For a choice of words, list them: `{form}`."
+    else:
+        fix = "Name a formula with `let`; a param is a plain number."
+    _bad_default(names, tree, "a number", fix)
+    return None
 
-    def _bad_default(self, tree: ast.Param, expected: str, fix: str | None) -> None:
-        span = tree.default.span
-        self.found.add("GN113", span, name=tree.name.text, expected=expected, fix=fix)
 
-    def _override(
-        self, tree: ast.Param, choices: tuple[str, ...], given: str, default: float | str
-    ) -> float | str:
-        if choices and given in choices:
-            return given
-        if not choices:
-            try:
-                value = float(given)
-            except ValueError:
-                value = float("nan")
-            if abs(value) <= MAX_NUMBER:
-                return value
-        self.found.add(
-            "GN114",
-            tree.span,
-            name=tree.name.text,
-            given=given[:60],
-            expected=" | ".join(choices) or "a number",
-            default=default if choices else f"{default:g}",
-            fix=did_you_mean(given, choices),
-        )
-        return default
+def _bad_default(names: Declarations, tree: ast.Param, expected: str, fix: str | None) -> None:
+    span = tree.default.span
+    names.found.add("GN113", span, name=tree.name.text, expected=expected, fix=fix)
 
-    def _unknown_overrides(self, overrides: Mapping[str, str]) -> None:
-        declared = [block.name.text for block in self.blocks if isinstance(block, ast.Param)]
-        if "param" in self.names.lost_blocks:
-            return
-        for name in overrides:
-            if name not in declared:
-                head = next((b for b in self.blocks if isinstance(b, ast.ProblemHead)), None)
-                span = head.span if head else Span(0, 0)
-                expected = ", ".join(declared) or "none"
-                fix = did_you_mean(name, declared)
-                self.found.add("GN127", span, name=name[:60], expected=expected, fix=fix)
+
+def _override(
+    names: Declarations, tree: ast.Param, choices: tuple[str, ...], given: str, default: float | str
+) -> float | str:
+    if choices and given in choices:
+        return given
+    if not choices:
+        try:
+            value = float(given)
+        except ValueError:
+            value = float("nan")
+        if abs(value) <= MAX_NUMBER:
+            return value
+    names.found.add(
+        "GN114",
+        tree.span,
+        name=tree.name.text,
+        given=given[:60],
+        expected=" | ".join(choices) or "a number",
+        default=default if choices else f"{default:g}",
+        fix=did_you_mean(given, choices),
+    )
+    return default
+
+
+def _report_unknown_overrides(
+    names: Declarations, blocks: tuple[ast.Block, ...], overrides: Mapping[str, str]
+) -> None:
+    if "param" in names.lost_blocks:
+        return
+    declared = [param.name.text for param in all_of(blocks, ast.Param)]
+    head = first_of(blocks, ast.ProblemHead)
+    span = head.span if head else Span(0, 0)
+    for name in overrides:
+        if name not in declared:
+            expected, fix = ", ".join(declared) or "none", did_you_mean(name, declared)
+            names.found.add("GN127", span, name=name[:60], expected=expected, fix=fix)
 
 
 def clause_word(block: ast.Block) -> str:

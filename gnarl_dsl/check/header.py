@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from gnarl_dsl.check.environment import Declarations
+from gnarl_dsl.check.context import Declarations
 from gnarl_dsl.report.diagnostics import Collector
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.syntax import ast

@@ -6,40 +6,42 @@ The tables hold words of other languages and libraries, with what is written her
 from __future__ import annotations
 
 from gnarl_dsl import model
-from gnarl_dsl.check.facts import Typed
-from gnarl_dsl.check.types import Type
+from gnarl_dsl.check.types import Kind, Type, Typed
+from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
 
-def operand_fix(typed: Typed) -> str | None:
-    match typed.type.kind:
-        case "mask":
-            return "Count them: `count(x in nodes where …)`, or choose: `if … then 1 else 0`."
-        case "node":
-            return "Nodes have no numbers; keep a number per node in a scalar feature."
-        case _:
-            return f"Compare it instead, as in `… == {typed.type.choices[0]}`."
+def operand_fix(typed: Typed) -> str:
+    """For what stands where a number is needed, and is none."""
+    if typed.type.kind is TRUTH:
+        return "Count them: `count(x in nodes where …)`, or choose: `if … then 1 else 0`."
+    if typed.type.kind is NODE_VALUE:
+        return "Nodes have no numbers; keep a number per node in a scalar feature."
+    return f"Compare it instead, as in `… == {typed.type.choices[0]}`."
 
 
 def compare_fix(left: Type, right: Type) -> str | None:
-    if {left.kind, right.kind} == {"mask", "scalar"}:
+    if {left.kind, right.kind} == {TRUTH, NUMBER}:
         return "A truth value is a condition by itself: write it alone, or with `not`."
-    if {left.kind, right.kind} == {"mask", "node"}:
+    if {left.kind, right.kind} == {TRUTH, NODE_VALUE}:
         return "Compare nodes with nodes; whether a node is marked is read by `mask[v]`."
     return None
 
 
 def type_fix(typed: Typed, wanted: Type) -> str | None:
-    match wanted.kind, typed.type.kind:
-        case "mask", "scalar":
-            return "Compare it with something, as in `… > 0`."
-        case "mask", "node":
-            return "Compare it with another node, as in `v == s`, or read a mask: `mask[v]`."
-        case "scalar", "mask" if not isinstance(typed.expr, model.Boolean):
-            return "Write `if … then 1 else 0`, or count: `count(x in nodes where …)`."
-        case "node", "scalar":
-            return "Nodes have no numbers; name one, such as a pick or a `mask_one` feature."
-        case _:
-            return None
+    known = isinstance(typed.expr, model.Boolean)
+    fixes: dict[tuple[Kind, Kind], str | None] = {
+        (TRUTH, NUMBER): "Compare it with something, as in `… > 0`.",
+        (TRUTH, NODE_VALUE): (
+            "Compare it with another node, as in `v == s`, or read a mask: `mask[v]`."
+        ),
+        (NUMBER, TRUTH): (
+            None if known else "Write `if … then 1 else 0`, or count: `count(x in nodes where …)`."
+        ),
+        (NODE_VALUE, NUMBER): (
+            "Nodes have no numbers; name one, such as a pick or a `mask_one` feature."
+        ),
+    }
+    return fixes.get((wanted.kind, typed.type.kind))
 
 
 def bare_builtin_fix(name: str) -> str:

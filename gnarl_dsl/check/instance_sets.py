@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gnarl_dsl import model
-from gnarl_dsl.check.environment import Declarations
+from gnarl_dsl.check.context import Declarations
 from gnarl_dsl.check.hints import FOREIGN_FAMILIES, FOREIGN_SPLITS
 from gnarl_dsl.language import builtins
 from gnarl_dsl.report.diagnostics import Collector, Note

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnarl_dsl.check.environment import FeatureInfo
+from gnarl_dsl.check.context import FeatureInfo
 from gnarl_dsl.editing import vocabulary
 from gnarl_dsl.editing.bindings import Local
 from gnarl_dsl.editing.document import Document, Place, is_extended, means_phase

@@ -45,6 +45,8 @@ class Operator:
     has_value: Callable[..., bool] = lambda *operands: True
     whole: bool | None = None
     called: bool = False  # written name(x) or name(x, y), not as a sign
+    associative: bool = False  # and commutative; if called, it takes two numbers or more
+    even: bool = False  # the same for x and -x
 
     def evaluate(self, *values: float) -> float:
         """Its value; 0 where it has none."""
@@ -101,7 +103,7 @@ OPERATORS: Mapping[str, Operator] = {
     row.name: row
     for row in (
         Operator("neg", 1, lambda x: -x, "(-{0})", _same),
-        Operator("abs", 1, abs, "abs({0})", _same, called=True),
+        Operator("abs", 1, abs, "abs({0})", _same, called=True, even=True),
         Operator(
             *("ceil", 1, lambda x: _snapped(x, math.ceil), "ceiling({0})", _same),
             whole=True,
@@ -115,7 +117,8 @@ OPERATORS: Mapping[str, Operator] = {
         Operator("+", 2, lambda x, y: x + y, "({0} + {1})", _sum, "plus({0}, {1})", _one_finite),
         Operator("-", 2, lambda x, y: x - y, "({0} - {1})", _sum, "minus({0}, {1})", _one_finite),
         Operator(
-            "*", 2, lambda x, y: x * y, "({0} * {1})", _product, "times({0}, {1})", _both_finite
+            *("*", 2, lambda x, y: x * y, "({0} * {1})", _product, "times({0}, {1})", _both_finite),
+            associative=True,
         ),
         Operator(
             *("/", 2, lambda x, y: x / y if y != 0 else 0.0, "({0} / {1})", _quotient),
@@ -123,8 +126,8 @@ OPERATORS: Mapping[str, Operator] = {
             has_value=_divisible,
             whole=False,
         ),
-        Operator("min", 2, min, "min({0}, {1})", _larger, called=True),
-        Operator("max", 2, max, "max({0}, {1})", _larger, called=True),
+        Operator("min", 2, min, "min({0}, {1})", _larger, called=True, associative=True),
+        Operator("max", 2, max, "max({0}, {1})", _larger, called=True, associative=True),
     )
 }
 

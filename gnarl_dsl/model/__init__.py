@@ -39,7 +39,6 @@ from gnarl_dsl.model.expr import (
     Size,
     Statement,
     Unary,
-    ValueType,
     Variable,
     When,
 )
@@ -135,7 +134,6 @@ __all__ = [
     "Statement",
     "Unary",
     "Value",
-    "ValueType",
     "Variable",
     "When",
     "choose_reward",

@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gnarl_dsl.model.kinds import Value
 from gnarl_dsl.report.source import Span
-
-ValueType = Literal["scalar", "mask", "node", "category"]
 
 
 class Model(BaseModel):
@@ -57,7 +56,7 @@ class Variable(Expression):
 
     kind: Literal["variable"] = "variable"
     name: str
-    type: ValueType
+    type: Value
 
 
 class Read(Expression):
@@ -110,14 +109,18 @@ class Otherwise(Expression):
 
 
 class Unary(Expression):
+    """`not`, or an operator of `language/operators.py` on one number."""
+
     kind: Literal["unary"] = "unary"
-    op: Literal["neg", "not", "abs", "ceil", "floor"]
+    op: str
     operand: Expr
 
 
 class Arithmetic(Expression):
+    """An operator of `language/operators.py` on two numbers."""
+
     kind: Literal["arithmetic"] = "arithmetic"
-    op: Literal["+", "-", "*", "/", "min", "max"]
+    op: str
     left: Expr
     right: Expr
 
@@ -127,7 +130,7 @@ class Compare(Expression):
 
     kind: Literal["compare"] = "compare"
     op: Literal["==", "!=", "<", "<=", ">", ">=", "~="]
-    of: ValueType
+    of: Value
     left: Expr
     right: Expr
 

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gnarl_dsl.model.expr import Expr, Model, Statement, ValueType
-from gnarl_dsl.model.kinds import CATEGORICAL, GRAPH, FeatureType, Place, Stage
+from gnarl_dsl.model.expr import Expr, Model, Statement
+from gnarl_dsl.model.kinds import CATEGORICAL, GRAPH, FeatureType, Named, Place, Stage, Value
 from gnarl_dsl.report.source import Span
 
 
@@ -89,14 +89,14 @@ class Feature(Model):
 
 class LetParam(Model):
     name: str
-    type: ValueType
+    type: Value
 
 
 class Let(Model):
     span: Span
     name: str
     params: tuple[LetParam, ...]
-    type: ValueType
+    type: Value
     optional: bool
     body: Expr
 
@@ -301,8 +301,9 @@ def _meaning(value: object) -> Iterator[str]:
             yield f"{len(value)}["
             for item in value:
                 yield from _meaning(item)
-        case str():
-            yield f"{len(value)}:{value}"
+        case str() | Named():
+            text = str(value)
+            yield f"{len(text)}:{text}"
         case float() if value.is_integer():
             yield f"{int(value)},"
         case _:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from front_end import GOOD, codes, errors, problem_of, spec, text_of, update
@@ -10,6 +12,7 @@ from shipped_specs import shipped
 
 from gnarl_dsl import model
 from gnarl_dsl.check.cost import describe
+from gnarl_dsl.language.operators import OPERATORS, Operator
 from gnarl_dsl.loading import check_text
 
 # Labels: an oracle is read by correct, terminate, limit, expert, reward, metric, nothing else
@@ -163,7 +166,8 @@ def test_a_state_read_beside_a_graph_read_is_not_overlooked() -> None:
     "condition",
     [
         "u == last(from)",
-        "u != last(from)",
+        "not (u == last(from))",
+        "u != last(from) otherwise s",
         "last(from) == last(to)",
         "edge(u, last(to) otherwise s)",
         "on[last(to) otherwise last(from) otherwise s]",
@@ -194,7 +198,8 @@ def test_any_other_use_of_an_unset_node_needs_otherwise(condition: str) -> None:
 
 def test_an_optional_stays_optional_through_lets() -> None:
     lets = "let before = last(to)\n"
-    assert codes(spec(ALLOW, "  allow lit(u) and u != before", add=lets)) == []
+    assert codes(spec(ALLOW, "  allow lit(u) and u == before", add=lets)) == []
+    assert errors(spec(ALLOW, "  allow lit(u) and u != before", add=lets)) == ["GN305"]
     assert errors(spec(ALLOW, "  allow lit(u) and on[before]", add=lets)) == ["GN301"]
     assert errors(update("let p = last(to)", "on[v] := on[p]")) == ["GN301"]
     assert "GN301" not in codes(update("let p = last(to) otherwise v", "on[v] := on[p]"))
@@ -604,6 +609,39 @@ def test_a_choice_for_a_function_is_known_before_the_episode() -> None:
     assert (
         errors(with_mode(spec(add=text.format("if mode == fair then random else targeted")))) == []
     )
+
+
+@pytest.mark.parametrize("value", ["if on[x] then mode else cheat", "how(x)"])
+def test_a_choice_that_hangs_on_the_state_is_not_compared(value: str) -> None:
+    """Choices are compared when the spec is read, where this one is not known yet."""
+    lets = "let how(x) = if on[x] then mode else cheat\n"
+    seen = f"metric seen = count(x in nodes where ({value}) == fair)\n"
+    assert errors(with_mode(spec(add=lets + seen))) == ["GN218"]
+
+
+# Functions on numbers
+
+
+def test_a_function_on_numbers_is_one_row_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    half = Operator(
+        *("half", 1, lambda x: x / 2, "({0} / 2)", lambda x: x.bound), whole=False, called=True
+    )
+    power = replace(half, name="power", arity=2, compute=pow)
+    for row in (half, power):
+        monkeypatch.setitem(cast("dict[str, Operator]", OPERATORS), row.name, row)
+    metric = "metric m1 = {}\n"
+    folded = problem_of(spec(add=metric.format("half(3) + power(2, 3)"))).metrics[0].value
+    assert isinstance(folded, model.Number)
+    assert folded.value == 9.5
+    kept = problem_of(spec(add=metric.format("half(power(n, 2))"))).metrics[0].value
+    assert isinstance(kept, model.Unary)
+    assert isinstance(kept.operand, model.Arithmetic)
+    assert (kept.op, kept.operand.op) == ("half", "power")
+    assert codes(spec(add=metric.format("if half(n) == 2 then 1 else 0"))) == ["GN903"]
+    wrong = check_text(spec(add=metric.format("half(n, n) + power(n) + half(correct)")))
+    assert [f.code for f in wrong.diagnostics] == ["GN203", "GN203", "GN205"]
+    assert "`half(a)`" in text_of(wrong)
+    assert "`power(a, b)`" in text_of(wrong)
 
 
 JOINED = """

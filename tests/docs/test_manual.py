@@ -42,7 +42,7 @@ import pytest
 from house import ROOT
 
 from gnarl_dsl.check.cost import MAX_DEGREE
-from gnarl_dsl.check.quantifiers import MAX_BINDERS, MAX_RANGE
+from gnarl_dsl.check.expressions import MAX_BINDERS, MAX_RANGE
 from gnarl_dsl.language import registered, signatures, words
 from gnarl_dsl.loading import MAX_EXTENDS, Checked, check_file, check_text
 from gnarl_dsl.model import kinds

@@ -236,8 +236,10 @@ class Formulas:
 
     def node_test(self, s: Scope) -> str:
         left = self.some(s)
-        right = self.optional(s.deeper()) if self.chance(2) else self.some(s)
-        return f"({left} {self.one_of(('==', '!='))} {right})"
+        if not self.chance(2):
+            return f"({left} {self.one_of(('==', '!='))} {self.some(s)})"
+        same = f"({left} == {self.optional(s.deeper())})"
+        return self.one_of((same, f"(not {same})"))
 
     def comparison(self, left: str, right: str) -> str:
         return f"({left} {self.one_of(('<', '<=', '>', '>=', '~=', '==', '!='))} {right})"

@@ -17,13 +17,8 @@ from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.interpret.chase import chase
 from gnarl_compiler.interpret.state import State, Value
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import (
-    compare_values,
-    evaluate_arithmetic,
-    nearly_equal,
-    snapped_ceil,
-    snapped_floor,
-)
+from gnarl_dsl.language.numbers import compare_values, nearly_equal
+from gnarl_dsl.language.operators import OPERATORS
 from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.report.diagnostics import InternalError
 
@@ -78,7 +73,7 @@ class Evaluator:
                 return self.unary(expr, bound)
             case model.Arithmetic():
                 left, right = self.number(expr.left, bound), self.number(expr.right, bound)
-                return evaluate_arithmetic(expr.op, left, right)
+                return OPERATORS[expr.op].evaluate(left, right)
             case model.Compare():
                 return self.compare(expr, bound)
             case model.Logic():
@@ -197,16 +192,7 @@ class Evaluator:
     def unary(self, expr: model.Unary, bound: Bindings) -> Value:
         if expr.op == "not":
             return not self.truth(expr.operand, bound)
-        value = self.number(expr.operand, bound)
-        match expr.op:
-            case "neg":
-                return -value
-            case "abs":
-                return abs(value)
-            case "ceil":
-                return snapped_ceil(value)
-            case "floor":
-                return snapped_floor(value)
+        return OPERATORS[expr.op].evaluate(self.number(expr.operand, bound))
 
     def compare(self, expr: model.Compare, bound: Bindings) -> bool:
         """A comparison with an unset node is false, whatever the sign."""

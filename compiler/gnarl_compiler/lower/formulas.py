@@ -90,10 +90,11 @@ class FormulaLowering:
                     ir.Otherwise(self.expr(expr.value, names), self.expr(expr.default, names))
                 )
             case model.Unary():
-                return add(ir.Unary(expr.op, self.expr(expr.operand, names)))
+                operand = self.expr(expr.operand, names)
+                return add(ir.Unary(expr.op, operand))  # type: ignore[arg-type]
             case model.Arithmetic():
                 left, right = self.expr(expr.left, names), self.expr(expr.right, names)
-                return add(ir.Binary(expr.op, left, right))
+                return add(ir.Binary(expr.op, left, right))  # type: ignore[arg-type]
             case model.Compare():
                 left, right = self.expr(expr.left, names), self.expr(expr.right, names)
                 return add(ir.Compare(expr.op, left, right))

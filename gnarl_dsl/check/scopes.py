@@ -1,0 +1,138 @@
+"""What is bound where an expression stands: binders, conditions and phases in, scopes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from gnarl_dsl import model
+from gnarl_dsl.check.types import NODE, Type
+from gnarl_dsl.report.source import Span
+from gnarl_dsl.syntax import ast
+
+Pairs = frozenset[tuple[str, str]]
+
+
+@dataclass
+class Binding:
+    """A bound variable; `used` is set when an expression reads it.
+
+    `choice` is the value of a variable that stands for an enum param, which is known now.
+    """
+
+    type: Type
+    span: Span
+    used: bool = False
+    choice: model.Choice | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Variables bound here and the pairs of them known to be joined by an edge."""
+
+    bound: dict[str, Binding] = field(default_factory=dict)
+    joined: Pairs = frozenset()
+    later: frozenset[str] = frozenset()
+
+    def bind(self, name: str, binding: Binding) -> Scope:
+        """This scope with one more variable; old knowledge about the name is dropped."""
+        joined = frozenset(pair for pair in self.joined if name not in pair)
+        return replace(self, bound={**self.bound, name: binding}, joined=joined)
+
+    def joining(self, pairs: Pairs) -> Scope:
+        return replace(self, joined=self.joined | pairs)
+
+
+# Pairs of variables that are joined by an edge
+
+
+def joined_pairs(tree: ast.Expr, holds: bool) -> Pairs:
+    """Pairs of variables that must be joined by an edge if `tree` is true (or false)."""
+    match tree:
+        case ast.Call(name=ast.Ident(text="edge"), args=(ast.Name(text=u), ast.Name(text=v))):
+            return frozenset({(u, v)}) if holds else frozenset()
+        case ast.Unary(op="not"):
+            return joined_pairs(tree.operand, not holds)
+        case ast.Logic(op=op) if (op == "and") == holds:
+            return frozenset().union(*(joined_pairs(arg, holds) for arg in tree.args))
+        case _:  # any other formula promises nothing
+            return frozenset()
+
+
+def pairs_bound_by(tree: ast.Binder) -> Pairs:
+    """`(x, y) in edges` and `y in neighbors(x)` name two ends of an edge."""
+    names = [name.text for name in tree.names]
+    if len(names) == 2:
+        return frozenset({(names[0], names[1])})
+    domain = tree.domain
+    if not isinstance(domain, ast.NamedDomain) or len(domain.args) != 1:
+        return frozenset()
+    other = domain.args[0]
+    if not isinstance(other, ast.Name):
+        return frozenset()
+    if domain.name.text == "predecessors":
+        return frozenset({(names[0], other.text)})
+    return frozenset({(other.text, names[0])})
+
+
+def allowed_pairs(phase: ast.Phase) -> Pairs:
+    """The pairs of picks that are joined whenever the phase allows its pick."""
+    allows = [clause for clause in phase.clauses if isinstance(clause, ast.Allow)]
+    return joined_pairs(allows[0].condition, True) if allows else frozenset()
+
+
+# Phases
+
+
+def phase_scopes(phases: list[ast.Phase], mutable: bool) -> list[Scope]:
+    """For each phase the scope of its formulas: its own pick and those before it.
+
+    Picks that an earlier phase allows only along an edge are still joined, unless edges change.
+    """
+    variables = [phase.variable for phase in phases]
+    scopes = []
+    for position in range(len(phases)):
+        scope = Scope(later=frozenset(v.text for v in variables[position + 1 :]))
+        for variable in variables[: position + 1]:
+            scope = scope.bind(variable.text, Binding(NODE, variable.span, used=True))
+        for earlier in () if mutable else phases[:position]:
+            scope = scope.joining(allowed_pairs(earlier))
+        scopes.append(scope)
+    return scopes
+
+
+# Definitions
+
+
+def in_order(trees: Mapping[str, ast.Tree]) -> list[str]:
+    """Names, the used before their users (no recursion); a circle comes in some order.
+
+    A mention is a name in the text, whatever it means there, so that a variable may
+    count as one: the order is then stricter than need be, which does no harm.
+    """
+    done: dict[str, None] = {}
+    for name in trees:
+        waiting = [(name, iter(mentions(trees[name])))]
+        opened = {name}
+        while waiting:
+            current, used = waiting[-1]
+            deeper = next((u for u in used if u in trees and u not in done and u not in opened), "")
+            if deeper:
+                opened.add(deeper)
+                waiting.append((deeper, iter(mentions(trees[deeper]))))
+            else:
+                done.setdefault(current)
+                waiting.pop()
+    return list(done)
+
+
+def mentions(tree: ast.Tree) -> Iterator[str]:
+    """Every name that a formula below `tree` may refer to."""
+    waiting = [tree]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, ast.Name):
+            yield current.text
+        elif isinstance(current, ast.Call | ast.Index):
+            yield current.name.text
+        waiting.extend(ast.child_trees(current))
