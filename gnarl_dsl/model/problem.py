@@ -13,7 +13,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gnarl_dsl.model.expr import Expr, Model, Statement, ValueType
-from gnarl_dsl.model.kinds import CATEGORICAL, GRAPH, FeatureType, Place, Stage
+from gnarl_dsl.model.kinds import (
+    CATEGORY,
+    GRAPH,
+    INPUT,
+    NUMBER,
+    TRUTH,
+    FeatureType,
+    Place,
+    Stage,
+)
 from gnarl_dsl.report.source import Span
 
 
@@ -72,6 +81,31 @@ class Feature(Model):
         """How many nodes say which cell is meant."""
         return 0 if self.single else self.place.width
 
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers that one can calculate with."""
+        return self.type.value is NUMBER
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether its values are true or false."""
+        return self.type.value is TRUTH
+
+    @property
+    def marks(self) -> bool:
+        """Whether it is one node."""
+        return self.single and self.type.names_nodes
+
+    @property
+    def points(self) -> bool:
+        """Whether each of its cells is a node: arrows, in a picture."""
+        return self.type.names_nodes and not self.single
+
+    @property
+    def stored(self) -> str:
+        """Its array type in a batch; inputs that are numbers are single, by rule 9."""
+        return "float32" if self.is_number and self.stage is INPUT else self.type.stored
+
     def shape(self, n: int) -> tuple[int, ...]:
         """Of its dense values on a graph of n nodes."""
         return () if self.single else self.place.shape(n)
@@ -80,9 +114,13 @@ class Feature(Model):
         """Of its cells in a slot for so many nodes and edges."""
         return () if self.single else self.place.room(nodes, edges)
 
+    def cells(self, n: int, m: int) -> int:
+        """How many values it has in a graph of n nodes and m edges."""
+        return 1 if self.single else self.place.cells(n, m)
+
     def limit(self, n: int) -> int | None:
         """Values are whole numbers below this; None where they are numbers or truth values."""
-        if self.type is CATEGORICAL:
+        if self.type.value is CATEGORY:
             return self.categories
         return n if self.type.names_nodes else None
 

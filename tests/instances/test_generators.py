@@ -18,6 +18,7 @@ from gnarl_compiler.instances.generators import (
 )
 from gnarl_compiler.instances.sources import SOURCES, draw_values
 from gnarl_dsl.language import builtins
+from gnarl_dsl.model.kinds import PLACES
 
 EXAMPLES = {
     "er": {"p": 0.4},
@@ -53,9 +54,9 @@ def verify_mean(sample: list[float], wanted: float, spread: float = 0.0) -> None
 def test_tables_agree_with_the_language() -> None:
     families = {name: set(family.args) for name, family in FAMILIES.items()}
     assert families == {name: set(known.args) for name, known in builtins.GENERATORS.items()}
-    sources = {name: (source.args, set(source.draws)) for name, source in SOURCES.items()}
+    drawn = {name: (s.args, {place.name for place in s.draws}) for name, s in SOURCES.items()}
     known = {name: (s.args, set(s.places)) for name, s in builtins.SOURCES.items()}
-    assert sources == {name: entry for name, entry in known.items() if name != "given"}
+    assert drawn == {name: entry for name, entry in known.items() if name != "given"}
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -223,7 +224,7 @@ def test_bad_arguments_are_refused(kind: str, n: int, args: dict, message: str) 
 
 
 def values(source: str, args: tuple[float, ...], place: str, graph: Graph, k: int = 0):
-    return draw_values(source, args, place, graph, stream(1, source, k))
+    return draw_values(source, args, PLACES[place], graph, stream(1, source, k))
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -17,11 +17,12 @@ from gnarl_dsl.model import (
     Problem,
     Read,
 )
+from gnarl_dsl.model.kinds import ORACLE
 
 
 def oracles_read_by(problem: Problem, formula: Expr | None) -> list[str]:
     """Names in the order of reading: oracle features, and functions that solve the problem."""
-    hidden = {feature.name for feature in problem.features if feature.stage == "oracle"}
+    hidden = {feature.name for feature in problem.features if feature.stage is ORACLE}
     hidden |= {name for name, signature in FUNCTIONS.items() if signature.oracle}
     names = (name for part in _parts(problem, formula, set()) for name in _names_in(part))
     return list(dict.fromkeys(name for name in names if name in hidden))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.instances.generators import GenerationError
+from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, PAIR, Place
 
 
 @dataclass(frozen=True)
@@ -20,18 +21,19 @@ class Source:
     """Where input values come from: the arguments it takes, and a draw per location it fits."""
 
     args: tuple[str, ...]
-    draws: Mapping[str, Callable[[Graph, Sequence[float], Generator], NDArray[Any]]]
+    draws: Mapping[Place, Callable[[Graph, Sequence[float], Generator], NDArray[Any]]]
 
 
 def draw_values(
-    source: str, args: Sequence[float], location: str, graph: Graph, rng: Generator
+    source: str, args: Sequence[float], location: Place, graph: Graph, rng: Generator
 ) -> NDArray[Any]:
     """Values for one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
     if source not in SOURCES:
         raise GenerationError(f"unknown source `{source}`; known: {', '.join(SOURCES)}")
     known = SOURCES[source]
     if location not in known.draws:
-        raise GenerationError(f"{source} fits {' or '.join(known.draws)}, found {location}")
+        fitting = " or ".join(place.name for place in known.draws)
+        raise GenerationError(f"{source} fits {fitting}, found {location.name}")
     if len(args) != len(known.args) or list(args) != sorted(args):
         wanted = " <= ".join(known.args) or "no arguments"
         raise GenerationError(f"{source} takes {wanted}, found {list(args)}")
@@ -85,31 +87,31 @@ def _distances(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[n
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
-        "clrs_weight": Source((), {"edge": _clrs_weight}),
-        "any_node": Source((), {"node": _any_node}),
+        "clrs_weight": Source((), {EDGE: _clrs_weight}),
+        "any_node": Source((), {NODE: _any_node}),
         "uniform": Source(
             ("low", "high"),
             {
-                "node": lambda g, args, rng: _single(_uniform((g.n,), args, rng)),
-                "edge": lambda g, args, rng: _on_edges(_uniform((g.n, g.n), args, rng), g),
-                "pair": lambda g, args, rng: _single(_uniform((g.n, g.n), args, rng)),
-                "graph": lambda g, args, rng: _single(_uniform((), args, rng)),
+                NODE: lambda g, args, rng: _single(_uniform((g.n,), args, rng)),
+                EDGE: lambda g, args, rng: _on_edges(_uniform((g.n, g.n), args, rng), g),
+                PAIR: lambda g, args, rng: _single(_uniform((g.n, g.n), args, rng)),
+                GRAPH: lambda g, args, rng: _single(_uniform((), args, rng)),
             },
         ),
         "coin": Source(
             ("p",),
             {
-                "node": lambda g, args, rng: _coin((g.n,), args, rng),
-                "edge": _edge_coins,
-                "pair": lambda g, args, rng: _coin((g.n, g.n), args, rng),
-                "graph": lambda g, args, rng: _coin((), args, rng),
+                NODE: lambda g, args, rng: _coin((g.n,), args, rng),
+                EDGE: _edge_coins,
+                PAIR: lambda g, args, rng: _coin((g.n, g.n), args, rng),
+                GRAPH: lambda g, args, rng: _coin((), args, rng),
             },
         ),
         "euclidean": Source(
             (),
             {
-                "edge": lambda g, args, rng: _on_edges(_distances(g, args, rng), g),
-                "pair": _distances,
+                EDGE: lambda g, args, rng: _on_edges(_distances(g, args, rng), g),
+                PAIR: _distances,
             },
         ),
     }

@@ -18,6 +18,7 @@ import gnarl_dsl
 from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import INPUT
 from gnarl_runtime.instances.cells import Values, cell_type, to_cells
 from gnarl_runtime.instances.instance_checks import InstanceError, verify_instance
 from gnarl_runtime.instances.instance_format import (
@@ -74,7 +75,7 @@ def read_instance_file(path: str | Path, problem: Problem) -> InstanceFile:
 
 def _columns(problem: Problem, instances: Sequence[Instance]) -> list[Column]:
     """All inputs, and the oracles that the instances bring."""
-    kept = [feature for feature in problem.features if feature.stage == "input"]
+    kept = [feature for feature in problem.features if feature.stage is INPUT]
     for feature in problem.features:
         having = [feature.name in instance.oracles for instance in instances]
         if any(having) and not all(having):
@@ -100,7 +101,7 @@ def _arrays(
     }
     for column in columns:
         feature = problem.feature(column.name)
-        given = [i.inputs if column.stage == "input" else i.oracles for i in instances]
+        given = [i.inputs if feature.stage is INPUT else i.oracles for i in instances]
         dense = [values[column.name] for values in given]
         cells = [to_cells(feature, d, e) for d, e in zip(dense, ends, strict=True)]
         arrays[column.member] = _joined(cells, np.empty(0, cell_type(feature)))

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from gnarl_dsl.model import Feature
+from gnarl_dsl.model.kinds import ORACLE
 
 META = "meta.json"
 VERSION = 1
@@ -81,10 +82,10 @@ def column_of(feature: Feature) -> Column:
     """What a file says about a feature."""
     return Column(
         name=feature.name,
-        stage="oracle" if feature.stage == "oracle" else "input",
-        place=feature.place,
-        type=feature.type,
-        categories=feature.categories if feature.type == "categorical" else 0,
+        stage="oracle" if feature.stage is ORACLE else "input",
+        place=feature.place.name,
+        type=feature.type.name,
+        categories=feature.categories,
         choices=list(feature.choices),
     )
 

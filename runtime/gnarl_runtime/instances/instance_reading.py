@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Problem
-from gnarl_runtime.instances.cells import Ends, Values, cell_count, cell_type, to_dense
+from gnarl_dsl.model.kinds import INPUT, ORACLE
+from gnarl_runtime.instances.cells import Ends, Values, cell_type, to_dense
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, verify_instance
 from gnarl_runtime.instances.instance_format import (
     META,
@@ -134,14 +135,14 @@ class _Reader:
                 f"holds {kinds[self.meta.directed]} graphs, but {problem.name} is about "
                 f"{kinds[problem.graph.directed]} ones",
             )
-        known = {f.name: column_of(f) for f in problem.features if f.stage in ("input", "oracle")}
+        known = {f.name: column_of(f) for f in problem.features if f.stage.steady}
         for column in columns:
             own = known.get(column.name)
             if own != column:
                 found, expected = column.describe(), own.describe() if own else "no such feature"
                 what = f"holds `{column.name}` as {found}, but {problem.name} has {expected}"
                 raise self.error(META, what)
-        missing = {n for n, c in known.items() if c.stage == "input"} - {c.name for c in columns}
+        missing = {n for n, c in known.items() if c.stage == INPUT.name} - {c.name for c in columns}
         if missing:
             raise self.error(META, f"the input `{min(missing)}` of {problem.name} is missing")
         return columns
@@ -169,12 +170,13 @@ class _Reader:
         cells = {column.name: self._cells(column, n, m) for column in columns}
         for k, nodes in enumerate(n.tolist()):
             graph = self._graph(k, nodes, ends[k])
-            given: dict[str, dict[str, Values]] = {"input": {}, "oracle": {}}
+            given: dict[str, dict[str, Values]] = {INPUT.name: {}, ORACLE.name: {}}
             for column in columns:
                 feature = self.problem.feature(column.name)
                 dense = to_dense(feature, cells[column.name][k], graph, ends[k])
                 given[column.stage][column.name] = dense
-            yield Instance(graph, given["input"], tags[k].astype(np.uint64), given["oracle"])
+            own = tags[k].astype(np.uint64)
+            yield Instance(graph, given[INPUT.name], own, given[ORACLE.name])
 
     def _verify_sizes(self, n: Values, m: Values) -> None:
         """Before anything else is read: no graph is larger than an instance can be."""
@@ -188,7 +190,7 @@ class _Reader:
                 k = bad[0]
                 what = f"instance {k}: found {values[k]}, expected {low} to {most[k]}"
                 raise self.error(member, what)
-        wide = sum(column.place in ("edge", "pair") for column in self.meta.features)
+        wide = sum(self.problem.feature(column.name).width == 2 for column in self.meta.features)
         dense = int((n**2).sum()) * (1 + 8 * wide)
         if dense > MAX_DENSE:
             what = f"the matrices would take {dense:,} bytes, more than {MAX_DENSE:,}"
@@ -198,7 +200,7 @@ class _Reader:
         """The values of a column, per instance."""
         feature = self.problem.feature(column.name)
         graphs = zip(n.tolist(), m.tolist(), strict=True)
-        sizes = np.array([cell_count(feature, nodes, edges) for nodes, edges in graphs], np.int64)
+        sizes = np.array([feature.cells(nodes, edges) for nodes, edges in graphs], np.int64)
         whole = self._array(column.member, cell_type(feature).str, int(sizes.sum()))
         return _parts(whole, sizes)
 

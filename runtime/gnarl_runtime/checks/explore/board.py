@@ -24,6 +24,7 @@ from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import Episode
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import ORACLE, STATE
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import layout_of
@@ -73,7 +74,7 @@ class Board:
     @cached_property
     def oracles(self) -> tuple[str, ...]:
         used = {name for names in self.artifact.module.ARGUMENTS.values() for name in names}
-        hidden = [f.name for f in self.problem.features if f.stage == "oracle"]
+        hidden = [f.name for f in self.problem.features if f.stage is ORACLE]
         return tuple(name for name in hidden if f"o_{name}" in used)
 
     def _kernels(self, slots: int) -> Kernels:
@@ -125,7 +126,7 @@ class Board:
     # Rows
 
     def _columns(self) -> Iterator[Column]:
-        own = [array_name(f) for f in self.problem.features if f.stage == "state"]
+        own = [array_name(f) for f in self.problem.features if f.stage is STATE]
         names = [*own, *_PROGRESS]
         if self.problem.graph.mutable:
             names += _GRAPH

@@ -18,6 +18,7 @@ from gnarl_dsl import model
 from gnarl_dsl.language.builtins import FUNCTIONS
 from gnarl_dsl.language.numbers import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import Problem, choose_reward
+from gnarl_dsl.model.kinds import DERIVED
 from gnarl_runtime.checks.explore.board import Board
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View
@@ -243,7 +244,7 @@ def retagged(board: Board) -> Board:
 
 def steady_experts(problem: Problem) -> set[str]:
     """The experts that read no function which draws from the ranks by design."""
-    shared = (problem.lets, tuple(f for f in problem.features if f.stage == "derived"))
+    shared = (problem.lets, tuple(f for f in problem.features if f.stage is DERIVED))
     if _draws(shared):
         return set()
     return {expert.name for expert in problem.experts if not _draws(_own(problem, expert))}

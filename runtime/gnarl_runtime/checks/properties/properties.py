@@ -10,6 +10,7 @@ from gnarl_compiler.support.endings import RUNNING, TERMINATED
 from gnarl_dsl import model
 from gnarl_dsl.language.numbers import SNAP
 from gnarl_dsl.model import choose_reward
+from gnarl_dsl.model.kinds import DERIVED
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.board import Board
 from gnarl_runtime.checks.explore.worths import View
@@ -41,7 +42,7 @@ def check_run_errors(view: View) -> Iterator[Found]:
         what, span = fault_at(space.board, int(code))
         hit = np.flatnonzero(space.faults == code)
         yield Found("run-error", space.source[hit], what, span, last=space.picks[hit])
-    if any(feature.stage == "derived" for feature in view.problem.features):
+    if any(feature.stage is DERIVED for feature in view.problem.features):
         states = np.arange(len(space))
         _, faults = space.observe((), states)
         for code in np.unique(faults[faults > 0]):

@@ -20,6 +20,7 @@ from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import INPUT, ORACLE, Stage
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checkpoints.spec_texts import SpecTextError, params_of, problem_from, texts_of
 from gnarl_runtime.checks.findings.findings import Failure, Property
@@ -31,7 +32,7 @@ from gnarl_runtime.checks.witness.witness_format import (
     Where,
     WitnessFile,
 )
-from gnarl_runtime.instances.cells import cell_count, cell_type, to_cells, to_dense
+from gnarl_runtime.instances.cells import cell_type, to_cells, to_dense
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, verify_instance
 
 MAX_BYTES = 64 << 20
@@ -182,8 +183,8 @@ class _Case:
 
     def instance(self) -> Instance:
         graph = self.graph()
-        inputs = self.dense(graph, "input", self.case.inputs)
-        oracles = self.dense(graph, "oracle", self.case.oracles)
+        inputs = self.dense(graph, INPUT, self.case.inputs)
+        oracles = self.dense(graph, ORACLE, self.case.oracles)
         try:
             instance = Instance(graph, inputs, self.tags(), oracles)
             verify_instance(self.problem, instance, self.path)
@@ -215,14 +216,14 @@ class _Case:
             raise WitnessError(f"{self.path}: `tags` must be whole numbers ({error})") from error
 
     def dense(
-        self, graph: Graph, stage: str, given: Mapping[str, Sequence[float | int | bool | str]]
+        self, graph: Graph, stage: Stage, given: Mapping[str, Sequence[float | int | bool | str]]
     ) -> dict[str, Array]:
-        known = {f.name: f for f in self.problem.features if f.stage == stage}
+        known = {f.name: f for f in self.problem.features if f.stage is stage}
         values: dict[str, Array] = {}
         for name, cells in given.items():
             if name not in known:
-                raise WitnessError(f"{self.path}: {self.problem.name} has no {stage} `{name}`")
-            wanted = cell_count(known[name], graph.n, graph.m)
+                raise WitnessError(f"{self.path}: {self.problem.name} has no {stage.name} `{name}`")
+            wanted = known[name].cells(graph.n, graph.m)
             if len(cells) != wanted:
                 found = f"`{name}` has {len(cells)} values, expected {wanted}"
                 raise WitnessError(f"{self.path}: {found}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gnarl_dsl import model
 from gnarl_dsl.model import Expr, Feature, Model, Problem
+from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NUMBER
 from gnarl_dsl.report.source import Span
 
 # Sources whose values can be moved (boundary_moves.py): cell by cell, or a point at a time.
@@ -36,13 +37,13 @@ def flow_of(problem: Problem) -> Flow:
     while found != carrying:
         carrying = found
         found = carrying | frozenset(_reached(problem, carrying))
-    on_edges = frozenset(f.name for f in problem.features if f.place == "edge")
+    on_edges = frozenset(f.name for f in problem.features if f.place is EDGE)
     return Flow(problem, movable, carrying, on_edges)
 
 
 def is_movable(feature: Feature) -> bool:
     source = feature.source
-    numbers = feature.stage == "input" and feature.type == "scalar"
+    numbers = feature.stage is INPUT and feature.is_number
     return numbers and source is not None and source.name in CELLS | POINTS
 
 
@@ -82,7 +83,7 @@ def _compared(
         return
     for part in parts_of(problem, expert.phases, set()):
         match part:
-            case model.Compare(of="scalar"):
+            case model.Compare(of=kind) if kind == NUMBER:
                 yield part.span, (part.left, part.right)
             case model.SortKey():
                 yield part.value.span, part.value
@@ -93,7 +94,7 @@ def _compared(
 def _may_move(flow: Flow, part: object) -> bool:
     """Whether a formula reads what depends on a movable input, or is told a number by another."""
     inside = list(parts_of(flow.problem, part, set()))
-    told = any(isinstance(item, model.Variable) and item.type == "scalar" for item in inside)
+    told = any(isinstance(item, model.Variable) and item.type == NUMBER for item in inside)
     return told or any(name in flow.carrying for item in inside for name in _names(item))
 
 
@@ -144,7 +145,7 @@ def _definitions(problem: Problem, part: Model) -> Iterator[tuple[str, Expr | No
         case model.ClauseRef():
             yield part.clause, problem.correct if part.clause == "correct" else problem.valid
     for name in _names(part):
-        if problem.feature(name).stage == "derived":
+        if problem.feature(name).stage is DERIVED:
             yield f"feature {name}", problem.feature(name).initial
 
 
@@ -154,7 +155,7 @@ def _definitions(problem: Problem, part: Model) -> Iterator[tuple[str, Expr | No
 def _reached(problem: Problem, carrying: frozenset[str]) -> Iterator[str]:
     """Features that take a number from a carrying one: at reset, by a formula, by an update."""
     for feature in problem.features:
-        computed = feature.stage in ("state", "derived") and feature.type == "scalar"
+        computed = feature.is_number and not feature.stage.steady
         if computed and not carrying.isdisjoint(read_by(problem, feature.initial)):
             yield feature.name
     for phase in problem.phases:
@@ -171,8 +172,7 @@ def _assigned(
         match statement:
             case model.Assign():
                 read = shared | read_by(problem, statement.value)
-                is_number = problem.feature(statement.feature).type == "scalar"
-                if is_number and not carrying.isdisjoint(read):
+                if problem.feature(statement.feature).is_number and not carrying.isdisjoint(read):
                     yield statement.feature
             case model.When():
                 yield from _assigned(problem, (*lets, *statement.then), carrying)
