@@ -45,6 +45,7 @@ from gnarl_dsl.model.expr import (
 )
 from gnarl_dsl.model.kinds import FeatureType, Place, Stage, Value
 from gnarl_dsl.model.problem import (
+    OPTIMAL,
     Alternative,
     Costs,
     CostTerm,
@@ -68,10 +69,12 @@ from gnarl_dsl.model.problem import (
     SortKey,
     SourceText,
     Split,
+    cheapest_reward,
     choose_reward,
 )
 
 __all__ = [
+    "OPTIMAL",
     "Alternative",
     "Arithmetic",
     "Assign",
@@ -138,5 +141,6 @@ __all__ = [
     "ValueType",
     "Variable",
     "When",
+    "cheapest_reward",
     "choose_reward",
 ]

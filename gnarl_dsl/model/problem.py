@@ -149,16 +149,25 @@ class Phase(Model):
     update: tuple[Statement, ...]
 
 
+RewardKind = Literal["potential", "terminal", "step"]
+
+
 class Objective(Model):
+    """Worth having much of; as a reward, each round pays what it gained."""
+
     span: Span
     name: str
     value: Expr
+
+    @property
+    def kind(self) -> RewardKind:
+        return "potential"
 
 
 class Reward(Model):
     span: Span
     name: str
-    kind: Literal["potential", "terminal", "step"]
+    kind: RewardKind
     value: Expr
 
 
@@ -202,6 +211,10 @@ class GreedyExpert(Model):
     name: str
     objective: str
 
+
+# An expert of this name claims that no play is worth more than its own: `gnarl-check` holds it to
+# that, and others are measured against it.
+OPTIMAL = "optimal"
 
 Expert = Annotated[RuleExpert | GreedyExpert, Field(discriminator="kind")]
 
@@ -320,6 +333,11 @@ def choose_reward(problem: Problem, name: str | None) -> Objective | Reward | No
             return entry
     known = ", ".join(entry.name for entry in entries) or "none"
     raise ValueError(f"the problem has no reward or objective `{name}`; it has: {known}")
+
+
+def cheapest_reward(problem: Problem) -> str | None:
+    """A reward that is quick to compute, for those who need none; None is the spec's first."""
+    return next((reward.name for reward in problem.rewards if reward.kind != "potential"), None)
 
 
 # Where things stand, what is said about them, and what follows from the rest.

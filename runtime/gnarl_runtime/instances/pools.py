@@ -25,8 +25,7 @@ from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.instances.cells import Values
 from gnarl_runtime.instances.instance_checks import InstanceError, verify_instance
-from gnarl_runtime.instances.instance_files import write_instances
-from gnarl_runtime.instances.instance_format import Provenance
+from gnarl_runtime.instances.instance_files import Provenance, write_instances
 from gnarl_runtime.instances.pool_arrays import Copier, load_cells, load_instances
 from gnarl_runtime.instances.pool_draws import Drawer, Wish
 from gnarl_runtime.instances.pool_oracles import solve_oracles

@@ -11,10 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.graphs.graph import Graph
@@ -22,20 +22,63 @@ from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import INPUT, ORACLE, Stage
 from gnarl_dsl.report.source import Span
-from gnarl_runtime.checkpoints.spec_texts import SpecTextError, params_of, problem_from, texts_of
+from gnarl_runtime.checkpoints.spec_texts import (
+    SpecText,
+    SpecTextError,
+    params_of,
+    problem_from,
+    texts_of,
+)
 from gnarl_runtime.checks.findings.findings import Failure, Property
 from gnarl_runtime.checks.witness.replay import holds
-from gnarl_runtime.checks.witness.witness_format import (
-    PROPERTIES,
-    VERSION,
-    Case,
-    Where,
-    WitnessFile,
-)
 from gnarl_runtime.instances.cells import cell_type, to_cells, to_dense
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, verify_instance
 
 MAX_BYTES = 64 << 20
+VERSION = 1
+PROPERTIES: tuple[str, ...] = get_args(Property)
+
+
+class _Described(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Case(_Described):
+    """An instance: cells of each input and given oracle in a row, in the order of its place.
+
+    Cells of edges stand in the order of `edges`. Tags are texts: JSON numbers lose large ones.
+    """
+
+    nodes: int
+    edges: list[tuple[int, int]]
+    tags: list[str]
+    inputs: dict[str, list[float | int | bool]]
+    oracles: dict[str, list[float | int | bool | str]]
+
+
+class Where(_Described):
+    """The violated piece of a spec file, in characters."""
+
+    start: int
+    end: int
+    file: int
+
+
+class WitnessFile(_Described):
+    """All of a witness file."""
+
+    format: Literal["gnarl-witness"] = "gnarl-witness"
+    version: int = VERSION
+    problem: str
+    problem_hash: str
+    params: dict[str, str]
+    spec: list[SpecText]  # the spec, then what it extends
+    property: str
+    message: str
+    expert: str | None
+    where: Where | None
+    instance: Case
+    picks: list[int]
 
 
 class WitnessError(ValueError):
