@@ -25,6 +25,7 @@ from gnarl_compiler.interpret.state import Episode
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import ORACLE, STATE
+from gnarl_dsl.model.parts import parts_inside
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import layout_of
@@ -237,14 +238,6 @@ class Stepped:
     fault: NDArray[np.int32]  # (picks,)
 
 
-def find_last(node: object) -> Iterator[str]:
+def find_last(part: object) -> Iterator[str]:
     """The phases whose `last` pick some formula reads."""
-    match node:
-        case model.Last():
-            yield node.phase
-        case model.Model():
-            for value in vars(node).values():
-                yield from find_last(value)
-        case tuple():
-            for value in node:
-                yield from find_last(value)
+    return (item.phase for item in parts_inside(part) if isinstance(item, model.Last))

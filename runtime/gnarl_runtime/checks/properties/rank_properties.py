@@ -15,6 +15,7 @@ from gnarl_dsl.language.builtins import FUNCTIONS
 from gnarl_dsl.language.numbers import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import Problem, choose_reward
 from gnarl_dsl.model.kinds import DERIVED
+from gnarl_dsl.model.parts import parts_inside
 from gnarl_runtime.checks.explore.board import Board
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View
@@ -72,17 +73,10 @@ def check_luck(view: View) -> Iterator[Found]:
     yield Found("reward-uneven", source[moved], what, ranked.span, last=picks[moved])
 
 
-def _ranked(node: object) -> Iterator[model.Quantifier]:
+def _ranked(part: object) -> Iterator[model.Quantifier]:
     """The places at which hidden ranks break ties."""
-    match node:
-        case model.Quantifier(op="argmin" | "argmax"):
-            yield node
-        case model.Model():
-            for value in vars(node).values():
-                yield from _ranked(value)
-        case tuple():
-            for value in node:
-                yield from _ranked(value)
+    folds = (item for item in parts_inside(part) if isinstance(item, model.Quantifier))
+    return (fold for fold in folds if fold.op in ("argmin", "argmax"))
 
 
 def retagged(board: Board) -> Board:
@@ -108,14 +102,7 @@ def _own(problem: Problem, expert: model.Expert) -> object:
     return expert
 
 
-def _draws(node: object) -> bool:
+def _draws(part: object) -> bool:
     """Whether a formula calls a random function."""
-    match node:
-        case model.Call():
-            return FUNCTIONS[node.function].random or _draws(node.args)
-        case model.Model():
-            return any(_draws(value) for value in vars(node).values())
-        case tuple():
-            return any(_draws(value) for value in node)
-        case _:
-            return False
+    calls = (item for item in parts_inside(part) if isinstance(item, model.Call))
+    return any(FUNCTIONS[call.function].random for call in calls)
