@@ -11,7 +11,7 @@ from gnarl_dsl.model.kinds import EDGE, INPUT, NUMBER
 from gnarl_dsl.model.parts import features_named, parts_behind
 from gnarl_dsl.report.source import Span
 
-# Sources whose values can be moved (boundary_moves.py): cell by cell, or a point at a time.
+# Sources whose values can be moved (moves.py): cell by cell, or a point at a time.
 CELLS = frozenset({"uniform", "clrs_weight"})
 POINTS = frozenset({"euclidean"})
 
