@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gnarl_dsl.loading import load
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import ORACLE
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -109,7 +110,7 @@ def oracle(spec: Spec, instance: Instance, name: str) -> NDArray[Any]:
     from gnarl_compiler.interpret.evaluate import Evaluator
 
     problem = _problem(spec)
-    known = [feature.name for feature in problem.features if feature.stage == "oracle"]
+    known = [feature.name for feature in problem.features if feature.stage is ORACLE]
     if name not in known:
         raise ValueError(f"{problem.name} has no oracle `{name}`; it has: {', '.join(known)}")
     return Evaluator(Interpreter(problem).reset(instance)).stored(name)

@@ -19,11 +19,11 @@ from torch import Tensor
 import gnarl_dsl as gnarl
 from benchmarks.machine import ROOT, memory_megabytes
 from gnarl_compiler.interpret.episode import Interpreter
+from gnarl_dsl.model import cheapest_reward
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.envs.interpreted import load_state
-from gnarl_runtime.envs.rewards import cheapest_reward
 from gnarl_runtime.instances.pools import draw_pool
 from gnarl_runtime.network.graphs import Graphs, to_graphs
 from gnarl_runtime.network.policy import Policy, PolicyConfig, argmax, prepare_torch

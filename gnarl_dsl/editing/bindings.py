@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from gnarl_dsl.model.kinds import NODE_VALUE, PLACES, VALUES
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.syntax import ast
 from gnarl_dsl.syntax.layout import LogicalLine, TextBlock
 from gnarl_dsl.syntax.scan import CLOSING, OPENING, Word
 
-_POSITIONED = frozenset(["node", "edge", "pair"])
+_POSITIONED = frozenset(place.name for place in PLACES.values() if place.width)
 _SEE_PICKS = frozenset(["phase", "expert"])
 
 
@@ -142,12 +143,11 @@ def _binder(before: Sequence[Word]) -> Iterator[Word]:
 
 
 def _parameters(before: Sequence[Word]) -> Iterator[tuple[Word, str]]:
-    types = {"scalar": "a number", "mask": "true or false"}
     for place, word in enumerate(before[2:], 2):
         if word.kind == "name" and before[place - 1].text in ("(", ","):
             typed = before[place + 1 : place + 3]
-            known = types.get(typed[1].text) if len(typed) == 2 and typed[0].text == ":" else None
-            yield word, f"{known or 'a node'}: a parameter of `{before[1].text}`"
+            known = VALUES.get(typed[1].text) if len(typed) == 2 and typed[0].text == ":" else None
+            yield word, f"{(known or NODE_VALUE).noun}: a parameter of `{before[1].text}`"
 
 
 def _position(before: Sequence[Word]) -> Iterator[tuple[Word, str]]:

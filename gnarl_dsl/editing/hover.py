@@ -10,20 +10,6 @@ from gnarl_dsl.editing.symbols import Kind, Symbol
 from gnarl_dsl.language.registered import FUNCTIONS, GENERATORS, SOURCES
 from gnarl_dsl.syntax import ast
 
-_VALUES = {
-    "scalar": "a number",
-    "mask": "true or false",
-    "mask_one": "one marked node",
-    "categorical": "a category",
-    "pointer": "a node",
-}
-_PER = {
-    "node": "for each node",
-    "edge": "for each edge",
-    "pair": "for each pair of nodes",
-    "graph": "for the graph",
-}
-
 
 def describe(document: Document, place: Place) -> str | None:
     """What a person who points at a word wants to know."""
@@ -100,13 +86,13 @@ def _feature(document: Document, tree: ast.Feature) -> str:
     info = names.declared.features.get(tree.name.text) if names else None
     if info is None:
         return _joined("A feature whose line has a mistake.", tree.doc)
-    return _joined(f"{_values(info)} {vocabulary.STAGES[info.stage]}", tree.doc)
+    return _joined(f"{_values(info)} {info.stage.doc}", tree.doc)
 
 
 def _values(info: FeatureInfo) -> str:
-    value, per = _VALUES[info.type], _PER[info.place]
-    what = value if info.type == "mask_one" else f"{value} {per}"
-    return f"Feature, `{info.stage}`: {what}."
+    noun = info.type.noun
+    what = noun if info.type.single else f"{noun} {info.place.per}"
+    return f"Feature, `{info.stage.name}`: {what}."
 
 
 def _let(document: Document, tree: ast.Let) -> str:

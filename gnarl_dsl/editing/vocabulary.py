@@ -11,6 +11,7 @@ from enum import Enum
 
 from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.language.signatures import CHOICE
+from gnarl_dsl.model import kinds
 
 
 class Group(Enum):
@@ -104,25 +105,9 @@ DECLARING = (
 )
 
 # Words that mean something in one place only; elsewhere they are free.
-STAGES = {
-    "input": "Comes from the instance and never changes; the policy sees it.",
-    "state": "Starts from a formula, changed by updates; the policy sees it.",
-    "derived": "A formula that is always current; the policy sees it.",
-    "oracle": "A label, evaluated once per instance; the policy never sees it.",
-}
-PLACES = {
-    "node": "One value for each node: `d[v]`.",
-    "edge": "One value for each edge: `A[u, v]`.",
-    "pair": "One value for each ordered pair of nodes: `P[u, v]`.",
-    "graph": "One value for the whole instance, read by its name.",
-}
-TYPES = {
-    "scalar": "A number, always finite.",
-    "mask": "True or false.",
-    "mask_one": "One marked node: `s` is the node, `s[x]` whether it is x.",
-    "categorical": "One of some categories: `categorical(a | b | c)` or `categorical(k)`.",
-    "pointer": "A node: `pred[x]`.",
-}
+STAGES = {stage.name: stage.doc for stage in kinds.STAGES.values()}
+PLACES = {place.name: place.doc for place in kinds.PLACES.values()}
+TYPES = {kind.name: kind.doc for kind in kinds.TYPES.values()}
 GRAPH_WORDS = {
     "directed": "An edge has a source and a target.",
     "undirected": "`edge(u, v)` and `edge(v, u)` are the same.",

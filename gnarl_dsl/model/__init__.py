@@ -44,6 +44,7 @@ from gnarl_dsl.model.expr import (
 )
 from gnarl_dsl.model.kinds import FeatureType, Place, Stage, Value
 from gnarl_dsl.model.problem import (
+    OPTIMAL,
     Alternative,
     Costs,
     CostTerm,
@@ -67,10 +68,12 @@ from gnarl_dsl.model.problem import (
     SortKey,
     SourceText,
     Split,
+    cheapest_reward,
     choose_reward,
 )
 
 __all__ = [
+    "OPTIMAL",
     "Alternative",
     "Arithmetic",
     "Assign",
@@ -136,5 +139,6 @@ __all__ = [
     "Value",
     "Variable",
     "When",
+    "cheapest_reward",
     "choose_reward",
 ]

@@ -63,6 +63,7 @@ class Stage(Named):
 
     name: str
     article: str  # in messages
+    doc: str  # a sentence for editors
     observed: bool = True  # by the policy
     steady: bool = False  # known when an episode starts, and the same until it ends
     written: bool = False  # by updates
@@ -72,10 +73,23 @@ class Stage(Named):
         self.all[self.name] = self
 
 
-INPUT = Stage("input", "an input", steady=True)
-STATE = Stage("state", "a state", written=True)
-DERIVED = Stage("derived", "a derived feature", computed=True)
-ORACLE = Stage("oracle", "an oracle", observed=False, steady=True)
+INPUT = Stage(
+    *("input", "an input", "Comes from the instance and never changes; the policy sees it."),
+    steady=True,
+)
+STATE = Stage(
+    *("state", "a state", "Starts from a formula, changed by updates; the policy sees it."),
+    written=True,
+)
+DERIVED = Stage(
+    *("derived", "a derived feature", "A formula that is always current; the policy sees it."),
+    computed=True,
+)
+ORACLE = Stage(
+    *("oracle", "an oracle", "A label, evaluated once per instance; the policy never sees it."),
+    observed=False,
+    steady=True,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,6 +99,11 @@ class Place(Named):
     name: str
     width: int
     plural: str  # in messages
+    doc: str  # a sentence for editors
+    per: str  # what has one value
+    form: str  # of the values that are given for it, in words
+    everywhere: str  # as the paper writes it, around the names of a position
+    usual: tuple[str, ...]  # and what these are called where the spec has no names
 
     def __post_init__(self) -> None:
         self.all[self.name] = self
@@ -102,10 +121,32 @@ class Place(Named):
         return m if self is EDGE else n**self.width
 
 
-NODE = Place("node", 1, "nodes")
-EDGE = Place("edge", 2, "edges")
-PAIR = Place("pair", 2, "pairs")
-GRAPH = Place("graph", 0, "the graph")
+NODE = Place(
+    *("node", 1, "nodes", "One value for each node: `d[v]`.", "for each node"),
+    form="it is one value per node: (n,)",
+    everywhere="∀ {} ∈ V",
+    usual=("v",),
+)
+EDGE = Place(
+    *("edge", 2, "edges", "One value for each edge: `A[u, v]`.", "for each edge"),
+    form="it is a value per edge, in a matrix (n, n) that is 0 off the edges",
+    everywhere="∀ ({}) ∈ E",
+    usual=("u", "v"),
+)
+PAIR = Place(
+    *("pair", 2, "pairs", "One value for each ordered pair of nodes: `P[u, v]`."),
+    per="for each pair of nodes",
+    form="it is a value per pair of nodes: (n, n)",
+    everywhere="∀ ({}) ∈ V²",
+    usual=("u", "v"),
+)
+GRAPH = Place(
+    *("graph", 0, "the graph", "One value for the whole instance, read by its name."),
+    per="for the graph",
+    form="it is one value for the graph",
+    everywhere="",
+    usual=(),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,6 +160,7 @@ class FeatureType(Named):
     name: str
     cell: Value
     value: Value
+    doc: str  # a sentence for editors
     stored: str  # array type in a batch; inputs that are numbers are float32, by rule 9
     kept: str  # array type in files and caches
     accepted: str  # NumPy's letters of the array kinds that may be given for it
@@ -135,23 +177,44 @@ class FeatureType(Named):
         """Whether its values are nodes, which have other numbers where nodes are renumbered."""
         return self.value is NODE_VALUE
 
+    @property
+    def noun(self) -> str:
+        """What one value is."""
+        return "one marked node" if self.single else self.value.noun
+
 
 SCALAR = FeatureType(
-    "scalar", NUMBER, NUMBER, "float64", "<f8", "iuf", blank="0", law="uniform(0, 1)"
+    *("scalar", NUMBER, NUMBER, "A number, always finite.", "float64", "<f8", "iuf"),
+    blank="0",
+    law="uniform(0, 1)",
 )
-MASK = FeatureType("mask", TRUTH, TRUTH, "bool", "|b1", "b", blank="false", law="coin(0.5)")
+MASK = FeatureType(
+    *("mask", TRUTH, TRUTH, "True or false.", "bool", "|b1", "b"),
+    blank="false",
+    law="coin(0.5)",
+)
 MASK_ONE = FeatureType(
-    *("mask_one", TRUTH, NODE_VALUE, "int32", "<i4", "iu"),
+    *("mask_one", TRUTH, NODE_VALUE),
+    doc="One marked node: `s` is the node, `s[x]` whether it is x.",
+    stored="int32",
+    kept="<i4",
+    accepted="iu",
     blank="s",
     law="any_node",
     single=True,
     places=(NODE,),
 )
 CATEGORICAL = FeatureType(
-    "categorical", CATEGORY, CATEGORY, "int32", "<i4", "iu", blank="0", law="given"
+    *("categorical", CATEGORY, CATEGORY),
+    doc="One of some categories: `categorical(a | b | c)` or `categorical(k)`.",
+    stored="int32",
+    kept="<i4",
+    accepted="iu",
+    blank="0",
+    law="given",
 )
 POINTER = FeatureType(
-    *("pointer", NODE_VALUE, NODE_VALUE, "int32", "<i4", "iu"),
+    *("pointer", NODE_VALUE, NODE_VALUE, "A node: `pred[x]`.", "int32", "<i4", "iu"),
     blank="s",
     law="given",
     places=(NODE, GRAPH),

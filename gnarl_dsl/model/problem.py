@@ -13,7 +13,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gnarl_dsl.model.expr import Expr, Model, Statement
-from gnarl_dsl.model.kinds import CATEGORICAL, GRAPH, FeatureType, Named, Place, Stage, Value
+from gnarl_dsl.model.kinds import (
+    CATEGORY,
+    GRAPH,
+    INPUT,
+    NUMBER,
+    TRUTH,
+    FeatureType,
+    Named,
+    Place,
+    Stage,
+    Value,
+)
 from gnarl_dsl.report.source import Span
 
 
@@ -72,6 +83,31 @@ class Feature(Model):
         """How many nodes say which cell is meant."""
         return 0 if self.single else self.place.width
 
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers that one can calculate with."""
+        return self.type.value is NUMBER
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether its values are true or false."""
+        return self.type.value is TRUTH
+
+    @property
+    def marks(self) -> bool:
+        """Whether it is one node."""
+        return self.single and self.type.names_nodes
+
+    @property
+    def points(self) -> bool:
+        """Whether each of its cells is a node: arrows, in a picture."""
+        return self.type.names_nodes and not self.single
+
+    @property
+    def stored(self) -> str:
+        """Its array type in a batch; inputs that are numbers are single, by rule 9."""
+        return "float32" if self.is_number and self.stage is INPUT else self.type.stored
+
     def shape(self, n: int) -> tuple[int, ...]:
         """Of its dense values on a graph of n nodes."""
         return () if self.single else self.place.shape(n)
@@ -80,9 +116,13 @@ class Feature(Model):
         """Of its cells in a slot for so many nodes and edges."""
         return () if self.single else self.place.room(nodes, edges)
 
+    def cells(self, n: int, m: int) -> int:
+        """How many values it has in a graph of n nodes and m edges."""
+        return 1 if self.single else self.place.cells(n, m)
+
     def limit(self, n: int) -> int | None:
         """Values are whole numbers below this; None where they are numbers or truth values."""
-        if self.type is CATEGORICAL:
+        if self.type.value is CATEGORY:
             return self.categories
         return n if self.type.names_nodes else None
 
@@ -111,16 +151,25 @@ class Phase(Model):
     update: tuple[Statement, ...]
 
 
+RewardKind = Literal["potential", "terminal", "step"]
+
+
 class Objective(Model):
+    """Worth having much of; as a reward, each round pays what it gained."""
+
     span: Span
     name: str
     value: Expr
+
+    @property
+    def kind(self) -> RewardKind:
+        return "potential"
 
 
 class Reward(Model):
     span: Span
     name: str
-    kind: Literal["potential", "terminal", "step"]
+    kind: RewardKind
     value: Expr
 
 
@@ -164,6 +213,10 @@ class GreedyExpert(Model):
     name: str
     objective: str
 
+
+# An expert of this name claims that no play is worth more than its own: `gnarl-check` holds it to
+# that, and others are measured against it.
+OPTIMAL = "optimal"
 
 Expert = Annotated[RuleExpert | GreedyExpert, Field(discriminator="kind")]
 
@@ -282,6 +335,11 @@ def choose_reward(problem: Problem, name: str | None) -> Objective | Reward | No
             return entry
     known = ", ".join(entry.name for entry in entries) or "none"
     raise ValueError(f"the problem has no reward or objective `{name}`; it has: {known}")
+
+
+def cheapest_reward(problem: Problem) -> str | None:
+    """A reward that is quick to compute, for those who need none; None is the spec's first."""
+    return next((reward.name for reward in problem.rewards if reward.kind != "potential"), None)
 
 
 # Where things stand, what is said about them, and what follows from the rest.

@@ -26,7 +26,7 @@ from gnarl_compiler.instances.sources import draw_values
 from gnarl_dsl import loads
 from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.language.signatures import EDGE_SCALAR, FunctionSignature
-from gnarl_dsl.model.kinds import GRAPH, NODE, SCALAR
+from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, SCALAR
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 
@@ -168,7 +168,7 @@ def test_equal_tags_are_refused() -> None:
 @given(seed=SEEDS, directed=st.booleans(), p=st.sampled_from([0.1, 0.3, 0.8]))
 def test_distances_agree_with_networkx(seed: int, directed: bool, p: float) -> None:
     graph = random_graph(seed, 20, p, directed=directed)
-    weight = draw_values("clrs_weight", (), "edge", graph, stream(seed, "w"))
+    weight = draw_values("clrs_weight", (), EDGE, graph, stream(seed, "w"))
     weight[dyadic(np.random.default_rng(seed), graph) * 16 < 3] = 0.0  # zero-weight edges
     if not directed:
         weight = np.minimum(weight, weight.T)
@@ -184,7 +184,7 @@ def test_distances_agree_with_networkx(seed: int, directed: bool, p: float) -> N
 
 def test_negative_weights() -> None:
     dag = draw_graph("er", 15, {"p": 0.5}, directed=True, acyclic=True, rng=stream(0, "dag"))
-    weight = draw_values("uniform", (-1, 1), "edge", dag, stream(0, "w"))
+    weight = draw_values("uniform", (-1, 1), EDGE, dag, stream(0, "w"))
     known = nx.single_source_bellman_ford_path_length(to_networkx(dag, weight), 3)
     wanted = [known.get(v, np.inf) for v in range(15)]
     np.testing.assert_allclose(run("shortest_path_length", dag, weight, 3), wanted, rtol=1e-9)
@@ -211,7 +211,7 @@ def clrs_updates(graph: Graph, weight: np.ndarray, source: int, order: np.ndarra
 @given(seed=SEEDS, directed=st.booleans())
 def test_relaxation_count_is_the_clrs_loop(seed: int, directed: bool) -> None:
     graph = random_graph(seed, 12, 0.4, directed=directed)
-    weight = draw_values("clrs_weight", (), "edge", graph, stream(seed, "w"))
+    weight = draw_values("clrs_weight", (), EDGE, graph, stream(seed, "w"))
     wanted = clrs_updates(graph, weight, 5, np.argsort(tags_for(12, seed)))
     assert run("relaxation_count", graph, weight, 5, seed=seed) == wanted
 
@@ -222,7 +222,7 @@ def test_relaxation_count_matches_the_paper() -> None:
     for k in range(150):
         rng = stream(k, "paper")
         graph = draw_connected("er", 64, {"p": 0.5}, directed=False, rng=rng)
-        weight = draw_values("clrs_weight", (), "edge", graph, rng)
+        weight = draw_values("clrs_weight", (), EDGE, graph, rng)
         counts.append(2 * run("relaxation_count", graph, weight, 0, seed=k))
     assert np.mean(counts) == pytest.approx(446.6, rel=0.04)
 
@@ -240,7 +240,7 @@ def least_cover(graph: Graph, w: np.ndarray) -> float:
 @given(seed=SEEDS, p=st.sampled_from([0.1, 0.3, 0.7]), unit=st.sampled_from([1.0, 2.0**-30]))
 def test_covers_against_brute_force(seed: int, p: float, unit: float) -> None:
     graph = random_graph(seed, 9, p)
-    w = draw_values("uniform", (0, unit), "node", graph, stream(seed, "w"))
+    w = draw_values("uniform", (0, unit), NODE, graph, stream(seed, "w"))
     w[seed % 9] = 0.0
     u, v = graph.edges().T
     least = least_cover(graph, w)

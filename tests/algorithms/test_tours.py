@@ -19,12 +19,13 @@ from gnarl_compiler.algorithms.tours.local import chained_lin_kernighan
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.instances.sources import draw_values
+from gnarl_dsl.model.kinds import EDGE
 
 
 def distances(seed: int, n: int, source: str = "euclidean") -> tuple[Graph, np.ndarray]:
     graph = random_graph(seed, n, 1.0)
     args = (0, 1) if source == "uniform" else ()
-    return graph, draw_values(source, args, "edge", graph, stream(seed, "d"))
+    return graph, draw_values(source, args, EDGE, graph, stream(seed, "d"))
 
 
 def length(tour: np.ndarray, distance: np.ndarray) -> float:

@@ -18,9 +18,14 @@ import pytest
 from shipped_specs import shipped
 from small_instances import assert_same, few
 
-from gnarl_runtime.instances import instance_reading
-from gnarl_runtime.instances.instance_files import InstanceError, read_instances, write_instances
-from gnarl_runtime.instances.instance_format import Meta, hash_bytes
+from gnarl_runtime.instances import instance_files
+from gnarl_runtime.instances.instance_files import (
+    InstanceError,
+    Meta,
+    hash_bytes,
+    read_instances,
+    write_instances,
+)
 
 
 @pytest.fixture
@@ -157,13 +162,13 @@ def test_sizes_are_limited_before_anything_is_unpacked(
     written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = shipped("bellman_ford")
-    monkeypatch.setattr(instance_reading, "MAX_DENSE", 100)
+    monkeypatch.setattr(instance_files, "MAX_DENSE", 100)
     with pytest.raises(InstanceError, match="matrices would take"):
         read_instances(written, problem)
     with zipfile.ZipFile(written, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("../../bomb", bytes(50_000_000))
     assert written.stat().st_size < 100_000
-    monkeypatch.setattr(instance_reading, "MAX_BYTES", 40_000_000)
+    monkeypatch.setattr(instance_files, "MAX_BYTES", 40_000_000)
     with pytest.raises(InstanceError, match="unpacks to 50,"):
         read_instances(written, problem)
 

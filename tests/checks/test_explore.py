@@ -27,8 +27,8 @@ from gnarl_runtime.checks.explore.worths import View
 from gnarl_runtime.checks.findings.findings import Report
 from gnarl_runtime.checks.findings.wishes import Options
 from gnarl_runtime.checks.properties.found import Found
-from gnarl_runtime.checks.properties.properties import check_telescope
 from gnarl_runtime.checks.properties.renaming import check_renaming
+from gnarl_runtime.checks.properties.reward_properties import check_telescope
 from gnarl_runtime.checks.run import check_problem
 from gnarl_runtime.checks.witness.replay import holds
 

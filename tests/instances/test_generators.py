@@ -18,6 +18,7 @@ from gnarl_compiler.instances.generators import (
 )
 from gnarl_compiler.instances.sources import SOURCES, draw_values
 from gnarl_dsl.language import registered
+from gnarl_dsl.model.kinds import PLACES
 
 EXAMPLES = {
     "er": {"p": 0.4},
@@ -221,7 +222,7 @@ def test_bad_arguments_are_refused(kind: str, n: int, args: dict, message: str) 
 
 
 def values(source: str, args: tuple[float, ...], place: str, graph: Graph, k: int = 0):
-    return draw_values(source, args, place, graph, stream(1, source, k))
+    return draw_values(source, args, PLACES[place], graph, stream(1, source, k))
 
 
 @pytest.mark.parametrize("directed", [False, True])

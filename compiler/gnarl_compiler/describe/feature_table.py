@@ -7,14 +7,24 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import (
+    CATEGORICAL,
+    EDGE,
+    GRAPH,
+    INPUT,
+    MASK,
+    NODE,
+    ORACLE,
+    STAGES,
+    STATE,
+    Place,
+    Stage,
+)
 
 WIDTH = 100
 _GAP = "  "
 _MIN_WIDTH = 8
 _PROSE, _NARROW_PROSE = 1, 20
-# How the paper writes "everywhere"; the names are those of the feature's own position.
-_EVERYWHERE = {"node": "∀ {} ∈ V", "edge": "∀ ({}) ∈ E", "pair": "∀ ({}) ∈ V²", "graph": ""}
-_USUAL_VARS = {"node": ("v",), "edge": ("u", "v"), "pair": ("u", "v"), "graph": ()}
 
 
 class FeatureRow(NamedTuple):
@@ -22,15 +32,15 @@ class FeatureRow(NamedTuple):
 
     name: str
     description: str
-    stage: str
-    location: str
+    stage: Stage
+    location: Place
     type: str
     initial: str
     hidden: bool = False
 
     def cells(self) -> tuple[str, ...]:
-        stage = f"{self.stage} (hidden)" if self.hidden else self.stage
-        return (self.name, self.description, stage, self.location, self.type, self.initial)
+        stage = f"{self.stage.name} (hidden)" if self.hidden else self.stage.name
+        return (self.name, self.description, stage, self.location.name, self.type, self.initial)
 
 
 HEADER = ("Feature", "Description", "Stage", "Location", "Type", "Initial value")
@@ -39,8 +49,8 @@ HEADER = ("Feature", "Description", "Stage", "Location", "Type", "Initial value"
 def feature_rows(problem: Problem) -> list[FeatureRow]:
     """Inputs, what every problem observes by itself, state, formulas, and what is hidden."""
     inputs, states, derived, oracles = (
-        [_declared_row(problem, f) for f in problem.features if f.stage == stage]
-        for stage in ("input", "state", "derived", "oracle")
+        [_declared_row(problem, f) for f in problem.features if f.stage is stage]
+        for stage in STAGES.values()
     )
     graph, automatic = list(_graph_row(problem)), list(_automatic_rows(problem))
     return [*graph, *inputs, *automatic, *states, *derived, *oracles]
@@ -59,9 +69,9 @@ def _declared_row(problem: Problem, feature: Feature) -> FeatureRow:
 
 
 def _type_text(feature: Feature) -> str:
-    if feature.type != "categorical":
-        return feature.type
-    return f"categorical({' | '.join(feature.choices) or feature.categories})"
+    if not feature.categories:
+        return feature.type.name
+    return f"{feature.type.name}({' | '.join(feature.choices) or feature.categories})"
 
 
 def _initial_text(problem: Problem, feature: Feature) -> str:
@@ -71,19 +81,19 @@ def _initial_text(problem: Problem, feature: Feature) -> str:
     if feature.initial is None:
         return "-"
     value = problem.text_of(feature.initial.span)
-    if feature.stage == "oracle":
+    if feature.stage is ORACLE:
         return value
-    names = ", ".join(feature.vars or _USUAL_VARS[feature.place])
-    return f"{value} {_EVERYWHERE[feature.place].format(names)}".rstrip()
+    names = ", ".join(feature.vars or feature.place.usual)
+    return f"{value} {feature.place.everywhere.format(names)}".rstrip()
 
 
 def _graph_row(problem: Problem) -> Iterator[FeatureRow]:
     """The adjacency matrix, unless an edge input shows it (the paper's rule)."""
     graph = problem.graph
     if graph.mutable:
-        yield FeatureRow("edge", "adjacency of the current graph", "state", "edge", "mask", "-")
-    elif not any(f.stage == "input" and f.place == "edge" for f in problem.features):
-        yield FeatureRow("edge", "adjacency of the graph", "input", "edge", "mask", "-")
+        yield FeatureRow("edge", "adjacency of the current graph", STATE, EDGE, MASK.name, "-")
+    elif not any(f.stage is INPUT and f.place is EDGE for f in problem.features):
+        yield FeatureRow("edge", "adjacency of the graph", INPUT, EDGE, MASK.name, "-")
 
 
 def _automatic_rows(problem: Problem) -> Iterator[FeatureRow]:
@@ -91,10 +101,10 @@ def _automatic_rows(problem: Problem) -> Iterator[FeatureRow]:
     taken = {feature.name for feature in problem.features}
     count = len(problem.phases)
     name = "phase" if "p" in taken else "p"
-    yield FeatureRow(name, f"phase (P = {count})", "state", "graph", "categorical", "1")
+    yield FeatureRow(name, f"phase (P = {count})", STATE, GRAPH, CATEGORICAL.name, "1")
     for number, phase in enumerate(problem.phases, 1):
         text = f"node last picked in phase {phase.name}"
-        yield FeatureRow(f"ψ_{number}", text, "state", "node", "categorical", "∅")
+        yield FeatureRow(f"ψ_{number}", text, STATE, NODE, CATEGORICAL.name, "∅")
 
 
 # Laying out

@@ -2,63 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gnarl_dsl.language.registered import FUNCTIONS
-from gnarl_dsl.model import (
-    Call,
-    Chase,
-    ClauseRef,
-    Expr,
-    FeatureRef,
-    LetCall,
-    Model,
-    OneNode,
-    Problem,
-    Read,
-)
+from gnarl_dsl.model import Call, Expr, Model, Problem
+from gnarl_dsl.model.kinds import ORACLE
+from gnarl_dsl.model.parts import features_named, parts_behind
 
 
 def oracles_read_by(problem: Problem, formula: Expr | None) -> list[str]:
     """Names in the order of reading: oracle features, and functions that solve the problem."""
-    hidden = {feature.name for feature in problem.features if feature.stage == "oracle"}
-    names = (name for part in _parts(problem, formula, set()) for name in _hidden_in(part, hidden))
-    return list(dict.fromkeys(names))
-
-
-def _parts(problem: Problem, value: object, entered: set[object]) -> Iterator[Model]:
-    """Everything below a formula; each let and clause is entered once."""
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _parts(problem, item, entered)
-    if not isinstance(value, Model):
-        return
-    yield value
-    yield from _parts(problem, tuple(vars(value).values()), entered)
-    if isinstance(value, LetCall | ClauseRef):
-        definition = _definition(problem, value)
-        if id(definition) not in entered:
-            entered.add(id(definition))
-            yield from _parts(problem, definition, entered)
-
-
-def _definition(problem: Problem, reference: LetCall | ClauseRef) -> Expr | None:
-    if isinstance(reference, LetCall):
-        return problem.let(reference.name).body
-    if reference.clause == "objective":
-        return problem.objective(reference.name).value
-    return problem.correct if reference.clause == "correct" else problem.valid
+    hidden = {feature.name for feature in problem.features if feature.stage is ORACLE}
+    parts = parts_behind(problem, formula)
+    return list(dict.fromkeys(name for part in parts for name in _hidden_in(part, hidden)))
 
 
 def _hidden_in(part: Model, hidden: set[str]) -> list[str]:
     """A feature may have the name of a function, so each is looked up among its own kind."""
-    match part:
-        case Read() | OneNode() | FeatureRef():
-            features = [part.feature]
-        case Chase():
-            features = [part.pointer, part.weight or ""]
-        case Call() if FUNCTIONS[part.function].oracle:
-            return [part.function]
-        case _:
-            return []
-    return [feature for feature in features if feature in hidden]
+    if isinstance(part, Call):
+        return [part.function] if FUNCTIONS[part.function].oracle else []
+    return [name for name in features_named(part) if name in hidden]

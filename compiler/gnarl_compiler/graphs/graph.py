@@ -21,6 +21,18 @@ class Graph:
         frozen.setflags(write=False)
         object.__setattr__(self, "adjacency", frozen)
 
+    @classmethod
+    def trusted(cls, directed: bool, adjacency: NDArray[np.bool_]) -> Graph:
+        """A graph that keeps a matrix (nodes, nodes) of the caller's, who knows that it is one.
+
+        For generators: looking at a small graph takes longer than drawing it.
+        """
+        graph = cls.__new__(cls)
+        adjacency.setflags(write=False)
+        object.__setattr__(graph, "directed", directed)
+        object.__setattr__(graph, "adjacency", adjacency)
+        return graph
+
     @property
     def n(self) -> int:
         """The number of nodes."""

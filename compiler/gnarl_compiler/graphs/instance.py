@@ -60,11 +60,5 @@ def relabel_features(
 def relabel_values(feature: Feature, value: Array, permutation: NDArray[np.int64]) -> Array:
     """One feature's values after renaming the nodes, its own and those it points to."""
     old = np.argsort(permutation)
-    if feature.type == "mask_one":
-        return np.asarray(permutation[value])
-    moved = value
-    if feature.place == "node":
-        moved = value[old]
-    elif feature.place in ("edge", "pair"):
-        moved = value[np.ix_(old, old)]
-    return np.asarray(permutation[moved]) if feature.type == "pointer" else moved
+    moved = value[np.ix_(*[old] * feature.width)] if feature.width else value
+    return np.asarray(permutation[moved]) if feature.type.names_nodes else moved

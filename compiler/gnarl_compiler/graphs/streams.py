@@ -16,9 +16,14 @@ from numpy.typing import NDArray
 
 def stream(seed: int, purpose: str, *keys: int) -> np.random.Generator:
     """The random generator that belongs to (seed, purpose, keys)."""
+    key = int.from_bytes(stream_key(seed, purpose, *keys), "little")
+    return np.random.Generator(np.random.Philox(key=key))
+
+
+def stream_key(seed: int, purpose: str, *keys: int, size: int = 16) -> bytes:
+    """What tells streams apart, in so many bytes."""
     parts = json.dumps([index(seed), purpose, *map(index, keys)])  # no two keys share a text
-    digest = hashlib.blake2b(parts.encode(), digest_size=16, person=b"gnarl").digest()
-    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest, "little")))
+    return hashlib.blake2b(parts.encode(), digest_size=size, person=b"gnarl").digest()
 
 
 def mix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -17,6 +17,7 @@ from gnarl_compiler.instances.sources import draw_values
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_dsl.check.instance_sets import WHOLE_ARGUMENTS
 from gnarl_dsl.model import Draw, InstanceSet, Problem, Split
+from gnarl_dsl.model.kinds import INPUT
 
 ATTEMPTS = 1000
 # Separate streams: tags and values must not depend on how many draws the graph took.
@@ -140,7 +141,7 @@ def draw_inputs(problem: Problem, graph: Graph, rng: np.random.Generator) -> dic
     inputs: dict[str, Array] = {}
     for feature in problem.features:
         source = feature.source
-        if feature.stage != "input" or source is None:
+        if feature.stage is not INPUT or source is None:
             continue
         if source.name == "given":
             raise GenerationError(

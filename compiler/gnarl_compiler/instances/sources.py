@@ -44,14 +44,15 @@ class Source:
 
 
 def draw_values(
-    source: str, args: Sequence[float], location: str, graph: Graph, rng: Generator
+    source: str, args: Sequence[float], location: Place, graph: Graph, rng: Generator
 ) -> NDArray[Any]:
     """Values for one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
     if source not in SOURCES:
         raise GenerationError(f"unknown source `{source}`; known: {', '.join(SOURCES)}")
     known = SOURCES[source]
     if location not in known.draws:
-        raise GenerationError(f"{source} fits {' or '.join(known.draws)}, found {location}")
+        fitting = " or ".join(place.name for place in known.draws)
+        raise GenerationError(f"{source} fits {fitting}, found {location.name}")
     if len(args) != len(known.args) or list(args) != sorted(args):
         wanted = " <= ".join(known.args) or "no arguments"
         raise GenerationError(f"{source} takes {wanted}, found {list(args)}")

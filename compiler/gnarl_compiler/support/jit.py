@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-COMPILED = os.environ.get("GNARL_JIT") != "off"  # off: for debugging, tests of many small specs
+# Off: for debugging, and for tests of many small specs. Functions are decorated while their modules
+# are imported, so it must be known by then, before anybody could pass an option.
+COMPILED = os.environ.get("GNARL_JIT") != "off"
 
 if not COMPILED:
 

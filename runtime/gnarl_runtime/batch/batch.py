@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_dsl.model import Feature
+from gnarl_dsl.model.kinds import EDGE
 from gnarl_runtime.batch.layout import WORD, BatchLayout
 
 Ints = NDArray[np.int32]
@@ -101,13 +102,11 @@ class Batch:
         values[slot] = 0
         if values.ndim == 1:
             values[slot] = dense
-        elif feature.place == "edge":
+        elif feature.place is EDGE:
             on_edges = dense[self._ends(adjacency)]
             values[slot, : len(on_edges)] = on_edges
-        elif feature.place == "node":
-            values[slot, : len(dense)] = dense
         else:
-            values[slot, : len(dense), : len(dense)] = dense
+            values[slot][_corner(dense.shape)] = dense
 
     # Slots out
 
@@ -117,10 +116,8 @@ class Batch:
         values, n = self.features[name], int(self.n[slot])
         if values.ndim == 1:
             return values[slot, ...].copy()
-        if feature.place == "node":
-            return values[slot, :n].copy()
-        if feature.place == "pair":
-            return values[slot, :n, :n].copy()
+        if feature.place is not EDGE:
+            return np.array(values[slot][_corner(feature.shape(n))])
         ids = self.edge_id[slot, :n, :n]
         dense = np.zeros((n, n), values.dtype)
         dense[ids >= 0] = values[slot, ids[ids >= 0]]
@@ -131,6 +128,11 @@ class Batch:
         n = int(self.n[slot])
         bits = np.unpackbits(self.adjacency[slot].view(np.uint8), axis=1, bitorder="little")
         return bits[:n, :n].astype(np.bool_)
+
+
+def _corner(shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """The part of a slot that a graph of fewer nodes uses."""
+    return tuple(slice(size) for size in shape)
 
 
 def pack_bits(adjacency: NDArray[np.bool_], nodes: int) -> NDArray[np.uint64]:

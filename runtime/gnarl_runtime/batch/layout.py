@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE
 from gnarl_runtime.batch.signature import Signature, signature_of
 
 WORD = 64  # adjacency bits per word
@@ -55,7 +56,7 @@ class BatchLayout:
     def core(self) -> tuple[ArraySpec, ...]:
         """The arrays that every problem has."""
         b, n, phases = self.slots, self.nodes, len(self.problem.phases)
-        table = n if any(feature.place == "edge" for feature in self.stored()) else 0
+        table = n if any(feature.place is EDGE for feature in self.stored()) else 0
         return (
             ArraySpec("n", (b,), "int32"),
             ArraySpec("m", (b,), "int32"),
@@ -77,30 +78,14 @@ class BatchLayout:
     def features(self) -> tuple[ArraySpec, ...]:
         """The arrays of the spec's own features, by their names in the spec."""
         return tuple(
-            ArraySpec(feature.name, self._shape(feature), _dtype(feature))
-            for feature in self.stored()
+            ArraySpec(f.name, (self.slots, *f.room(self.nodes, self.edges)), f.stored)
+            for f in self.stored()
         )
-
-    def _shape(self, feature: Feature) -> tuple[int, ...]:
-        if feature.type == "mask_one" or feature.place == "graph":
-            return (self.slots,)
-        cells = {
-            "node": (self.nodes,),
-            "edge": (self.edges,),
-            "pair": (self.nodes, self.nodes),
-        }
-        return (self.slots, *cells[feature.place])
 
     @property
     def bytes(self) -> int:
         """What a batch of this layout takes."""
         return sum(spec.bytes for spec in (*self.core(), *self.features()))
-
-
-def _dtype(feature: Feature) -> str:
-    if feature.type == "scalar" and feature.stage == "input":
-        return "float32"  # which inputs are, by rule 9 of the language
-    return {"scalar": "float64", "mask": "bool"}.get(feature.type, "int32")
 
 
 def _counter(most: int) -> str:

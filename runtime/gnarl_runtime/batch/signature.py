@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, PAIR
 
 
 @dataclass(frozen=True)
@@ -107,20 +108,20 @@ class Signature:
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns by location."""
-        places = {"node": self.node, "edge": self.edge, "graph": self.graph}
-        return {place: tuple(column.name for column in places[place]) for place in places}
+        places = ((NODE, self.node), (EDGE, self.edge), (GRAPH, self.graph))
+        return {place.name: tuple(column.name for column in own) for place, own in places}
 
 
 def signature_of(problem: Problem) -> Signature:
     """The columns of a problem."""
     observed = [feature for feature in problem.features if feature.observed]
-    pointers = [f.name for f in observed if f.type == "pointer" and f.place == "node"]
+    pointers = [feature.name for feature in observed if feature.points]
     return Signature(
         node=tuple(_node_columns(problem, observed)),
         edge=tuple(_message_columns(problem, observed)),
         graph=tuple(_graph_columns(problem, observed)),
         pointers=tuple(pointers),
-        all_pairs=any(feature.place == "pair" for feature in observed),
+        all_pairs=any(feature.place is PAIR for feature in observed),
         directed=problem.graph.directed,
         phases=tuple(phase.name for phase in problem.phases),
         observed=tuple(_described(feature) for feature in observed),
@@ -157,7 +158,7 @@ def _frame_differences(ours: Signature, theirs: Signature) -> Iterator[str]:
 
 def _described(feature: Feature) -> Observed:
     kinds = tuple(_choice(feature, category) for category in range(feature.categories))
-    return Observed(feature.name, feature.place, feature.type, kinds)
+    return Observed(feature.name, feature.place.name, feature.type.name, kinds)
 
 
 def _choice(feature: Feature, category: int) -> str:
@@ -166,21 +167,17 @@ def _choice(feature: Feature, category: int) -> str:
 
 def _node_columns(problem: Problem, observed: list[Feature]) -> Iterator[NodeColumn]:
     for feature in observed:
-        if _marks_a_node(feature):
+        if feature.marks:
             yield MarkColumn(feature.name, feature.name)
-        elif feature.place == "node" and feature.type != "pointer":
+        elif feature.place is NODE and not feature.points:
             yield from _value_columns(feature)
     for position, phase in enumerate(problem.phases):
         yield LastColumn(f"last({phase.name})", position)
 
 
-def _marks_a_node(feature: Feature) -> bool:
-    return feature.type == "mask_one" or (feature.type == "pointer" and feature.place == "graph")
-
-
 def _graph_columns(problem: Problem, observed: list[Feature]) -> Iterator[GraphColumn]:
     for feature in observed:
-        if feature.place == "graph" and feature.type != "pointer":
+        if feature.place is GRAPH and not feature.marks:
             yield from _value_columns(feature)
     for position, phase in enumerate(problem.phases):
         yield PhaseColumn(f"phase={phase.name}", position)
@@ -193,12 +190,12 @@ def _message_columns(problem: Problem, observed: list[Feature]) -> Iterator[Mess
     if directed:
         yield EdgeColumn("edge(dst, src)", against=True)
     for feature in observed:
-        if feature.type == "pointer" and feature.place == "node":
+        if feature.points:
             yield PointerColumn(f"src == {feature.name}[dst]", feature.name)
             yield PointerColumn(f"dst == {feature.name}[src]", feature.name, against=True)
-        elif feature.place in ("edge", "pair"):
+        elif feature.width == 2:
             yield from _value_columns(feature, "[src, dst]")
-            if directed or feature.place == "pair":
+            if directed or feature.place is PAIR:
                 yield from _value_columns(feature, "[dst, src]", against=True)
 
 
@@ -207,7 +204,7 @@ def _value_columns(
 ) -> Iterator[ValueColumn]:
     """One column for a number or a mask, one per category for a category."""
     name = feature.name + where
-    if feature.type != "categorical":
+    if not feature.categories:
         yield ValueColumn(name, feature.name, against=against)
         return
     for category in range(feature.categories):

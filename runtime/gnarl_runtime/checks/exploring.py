@@ -25,22 +25,29 @@ from gnarl_runtime.checks.explore.worths import View, follow_expert
 from gnarl_runtime.checks.findings.findings import SizeSummary
 from gnarl_runtime.checks.findings.wishes import PLAIN_NODES, Options, Progress
 from gnarl_runtime.checks.properties.arrival import check_arrival
-from gnarl_runtime.checks.properties.comparing import (
-    EXTRA_CHECKS,
-    check_finish,
-    check_misleading,
-    check_rewards,
-)
-from gnarl_runtime.checks.properties.expert_properties import check_play, check_support
-from gnarl_runtime.checks.properties.figures import OFF_PATH, Figures
-from gnarl_runtime.checks.properties.found import Collector, Found
-from gnarl_runtime.checks.properties.properties import (
-    CHECKS,
+from gnarl_runtime.checks.properties.episode_properties import (
+    check_dead_ends,
+    check_endless,
     check_ends,
-    check_telescope,
+    check_run_errors,
+    check_unwinnable,
     start_failures,
 )
+from gnarl_runtime.checks.properties.expert_properties import (
+    check_finish,
+    check_play,
+    check_support,
+)
+from gnarl_runtime.checks.properties.figures import OFF_PATH, Figures
+from gnarl_runtime.checks.properties.found import Check, Collector, Found
+from gnarl_runtime.checks.properties.rank_properties import check_luck, check_uneven
 from gnarl_runtime.checks.properties.renaming import check_renaming
+from gnarl_runtime.checks.properties.reward_properties import (
+    check_misleading,
+    check_optimal,
+    check_rewards,
+    check_telescope,
+)
 from gnarl_runtime.checks.properties.worth import Standings
 
 AT_ONCE = 128  # instances explored side by side
@@ -49,6 +56,12 @@ _KEPT = 300_000  # states that lints may look at
 _RENAMED = {True: 200_000, False: 8_000}  # transitions followed under other names, by jit
 _PLAY = 200_000  # states of an expert's own play
 _REWARDED = 8  # instances of a size on which rewards besides the default are tried
+
+CHECKS: tuple[Check, ...] = (
+    *(check_run_errors, check_dead_ends, check_endless, check_ends, check_unwinnable),
+    *(check_telescope, check_optimal, check_rewards, check_misleading),
+    *(check_uneven, check_luck),
+)
 
 
 @dataclass(eq=False)
@@ -148,7 +161,7 @@ class Exploration:
         view = View(space)
         for failure in start_failures(space.board):
             self.collector.add(failure)
-        for check in (*CHECKS, *EXTRA_CHECKS):
+        for check in CHECKS:
             self._take(space, check(view))
         for name in self.experts:
             self._expert(view, name)

@@ -10,6 +10,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.explain import why_illegal
 from gnarl_compiler.interpret.state import Ending, Episode, IllegalPick, State
+from gnarl_dsl.model.kinds import INPUT, ORACLE, STATE
 from gnarl_runtime.batch.batch import Batch
 
 _ENDINGS: tuple[Ending | None, ...] = (None, "terminated", "truncated")
@@ -49,19 +50,19 @@ def state_of(batch: Batch, slot: int) -> State:
         stage: {
             f.name: batch.read_feature(slot, f.name)
             for f in batch.layout.stored()
-            if f.stage == stage
+            if f.stage is stage
         }
-        for stage in ("input", "state", "oracle")
+        for stage in (INPUT, STATE, ORACLE)
     }
     graph = Graph(problem.graph.directed, adjacency)
     tags = batch.tags[slot, : graph.n].copy()
-    instance = Instance(graph, by_stage["input"], tags)
+    instance = Instance(graph, by_stage[INPUT], tags)
     bounds = float(batch.horizon[slot]), float(batch.limit[slot])
-    episode = Episode(problem, instance, by_stage["oracle"], *bounds)
+    episode = Episode(problem, instance, by_stage[ORACLE], *bounds)
     phase, last = int(batch.phase[slot]), tuple(int(v) for v in batch.last[slot])
     return State(
         episode=episode,
-        features=by_stage["state"],
+        features=by_stage[STATE],
         adjacency=np.array(adjacency),
         phase=phase,
         last=last,

@@ -40,21 +40,13 @@ def observation_space(layout: BatchLayout) -> spaces.Dict:
 
 
 def _space(feature: Feature, layout: BatchLayout) -> spaces.Space[Any]:
-    shape = _shape(feature, layout)
-    if feature.type == "scalar":
-        kind = np.float32 if feature.stage == "input" else np.float64
-        return spaces.Box(-np.inf, np.inf, shape, kind)
-    if feature.type == "mask":
+    shape = feature.room(layout.nodes, layout.edges) or (1,)
+    if feature.is_truth:
         return spaces.MultiBinary(shape)
-    most = feature.categories if feature.type == "categorical" else layout.nodes
-    return spaces.Box(0, most - 1, shape, np.int32)
-
-
-def _shape(feature: Feature, layout: BatchLayout) -> tuple[int, ...]:
-    if feature.type == "mask_one" or feature.place == "graph":
-        return (1,)
-    nodes, edges = layout.nodes, layout.edges
-    return {"node": (nodes,), "edge": (edges,), "pair": (nodes, nodes)}[feature.place]
+    most, kind = feature.limit(layout.nodes), np.dtype(feature.stored).type
+    if most is None:
+        return spaces.Box(-np.inf, np.inf, shape, kind)
+    return spaces.Box(0, most - 1, shape, kind)
 
 
 def live_views(engine: Engine) -> Observation:
@@ -70,12 +62,12 @@ def live_views(engine: Engine) -> Observation:
         if feature.observed:
             values = batch.features[feature.name]
             values = values[:, None] if values.ndim == 1 else values
-            views[feature.name] = values.view(np.int8) if feature.type == "mask" else values
+            views[feature.name] = values.view(np.int8) if feature.is_truth else values
     return views
 
 
 def steady_names(engine: Engine) -> tuple[str, ...]:
     """The parts of an observation that nothing but a reset changes."""
     layout = engine.batch.layout
-    inputs = [f.name for f in layout.stored() if f.observed and f.stage == "input"]
+    inputs = [f.name for f in layout.stored() if f.observed and f.stage.steady]
     return ("n", *inputs) if layout.problem.graph.mutable else ("n", "edges", *inputs)

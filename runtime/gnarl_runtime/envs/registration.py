@@ -2,6 +2,8 @@
 
 Importing Gymnasium takes longer than a command needs to start or to say `--help`. Whoever has
 imported it gets the environments at once; otherwise its import, if there is one, brings them.
+Only a hook of the import system hears of that. An entry point of Gymnasium's would load this
+package in every program that imports Gymnasium, whether it is about us or not.
 """
 
 from __future__ import annotations

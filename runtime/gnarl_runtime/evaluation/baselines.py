@@ -10,7 +10,6 @@ from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
 
 RANDOM = "random"
-REFERENCE = "optimal"  # what a spec calls the expert whose answers are the best there are
 _ALIASES = {"approx": "approximation"}
 
 

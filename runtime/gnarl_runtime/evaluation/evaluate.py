@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import choose_split
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import OPTIMAL, Problem
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.envs.engine import Compiled, compile_for
-from gnarl_runtime.evaluation.baselines import REFERENCE, find_baselines
+from gnarl_runtime.evaluation.baselines import find_baselines
 from gnarl_runtime.evaluation.kept import Kept, Played
 from gnarl_runtime.evaluation.summary import Row, rows_by_size
 from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
@@ -99,7 +99,7 @@ def choose_reference(problem: Problem, plan: Plan) -> str | None:
     if plan.reference is not None:
         return find_baselines(problem, [plan.reference])[0].expert
     measured = any(metric.name == "ratio" for metric in problem.metrics)
-    return REFERENCE if REFERENCE in names and not measured else None
+    return OPTIMAL if OPTIMAL in names and not measured else None
 
 
 def part_size(compiled: Compiled, nodes: int | None) -> int:

@@ -15,6 +15,7 @@ from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import choose_split, draw_instance, families
 from gnarl_compiler.instances.generators import GenerationError
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import INPUT
 
 _DRAWN = 8  # instances to learn the usual units from
 _FAR = 3.0  # times larger or smaller than usual is worth a note
@@ -22,7 +23,7 @@ _FAR = 3.0  # times larger or smaller than usual is worth a note
 
 def usual_scales(problem: Problem) -> dict[str, float]:
     """The largest magnitude of each scalar input in instances of the spec's training split."""
-    names = [f.name for f in problem.features if f.stage == "input" and f.type == "scalar"]
+    names = [f.name for f in problem.features if f.stage is INPUT and f.is_number]
     if not names or not problem.instances:
         return {}
     try:

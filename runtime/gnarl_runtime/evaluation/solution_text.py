@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import EDGE, MASK
+from gnarl_dsl.model.kinds import EDGE, STATE
 from gnarl_runtime.evaluation.solving import Solution
 from gnarl_runtime.readers.read import Imported
 from gnarl_runtime.search.outcomes import Values
@@ -56,7 +56,7 @@ def solution_document(problem: Problem, solution: Solution) -> dict[str, Any]:
 
 def state_document(problem: Problem, solution: Solution, names: Names) -> dict[str, Any]:
     """The features that the episode wrote, by name."""
-    own = [feature for feature in problem.features if feature.stage == "state"]
+    own = [feature for feature in problem.features if feature.stage is STATE]
     found = {f.name: _values(f, solution, names) for f in own}
     if problem.graph.mutable:
         before, after = solution.instance.graph.adjacency, solution.state["edge"]
@@ -77,7 +77,7 @@ def _values(feature: Feature, solution: Solution, names: Names) -> Any:
 
 def _node_values(feature: Feature, values: Values, names: Names) -> Any:
     """Masks are the nodes in them; others say a value for every node."""
-    if feature.type is MASK:
+    if feature.is_truth:
         return names.pair(np.flatnonzero(values))
     return {str(names.node(k)): _value(feature, value, names) for k, value in enumerate(values)}
 
@@ -86,7 +86,7 @@ def _pair_values(feature: Feature, solution: Solution, names: Names) -> Any:
     """Masks are the pairs in them; others are triples of two nodes and a value."""
     values, graph = solution.state[feature.name], solution.instance.graph
     once = feature.place is EDGE and not graph.directed
-    if feature.type is MASK:
+    if feature.is_truth:
         return _pairs(values, names, not once)
     where = graph.adjacency if feature.place is EDGE else np.ones_like(values, np.bool_)
     ends = np.argwhere(np.triu(where) if once else where)
@@ -146,7 +146,7 @@ def _state_lines(problem: Problem, solution: Solution) -> list[tuple[str, str]]:
 def cycle_of(values: Values | None, problem: Problem, name: str) -> list[int]:
     """The nodes in order and the first again, if pointers make one cycle through all of them."""
     feature = next((f for f in problem.features if f.name == name), None)
-    if values is None or feature is None or feature.type != "pointer" or values.ndim != 1:
+    if values is None or feature is None or not feature.points:
         return []
     walk = [0]
     while len(walk) <= len(values) and (len(walk) == 1 or walk[-1] != 0):

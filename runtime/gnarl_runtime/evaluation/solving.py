@@ -14,6 +14,7 @@ import numpy as np
 from gnarl_compiler.describe.oracle_reads import oracles_read_by
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import ORACLE
 from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.scales import rescaled
 from gnarl_runtime.instances.pools import pool_of
@@ -56,7 +57,7 @@ def without_judges(problem: Problem) -> Problem:
 
     `correct` goes too if it reads an oracle, unless the end of an episode needs it anyway.
     """
-    hidden = {feature.name for feature in problem.features if feature.stage == "oracle"}
+    hidden = {feature.name for feature in problem.features if feature.stage is ORACLE}
     reads = hidden & set(oracles_read_by(problem, problem.correct))
     unknown = problem.deployable and bool(reads)
     gone: dict[str, Any] = {"metrics": (), "rewards": (), "experts": ()}

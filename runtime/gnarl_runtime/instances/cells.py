@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.model import Feature
+from gnarl_dsl.model.kinds import EDGE
 
 Values = NDArray[Any]
 Ends = NDArray[np.int64]
@@ -21,32 +22,24 @@ Ends = NDArray[np.int64]
 
 def cell_type(feature: Feature) -> np.dtype[Any]:
     """The type of a cell outside an instance, as in a Batch."""
-    return np.dtype({"scalar": "<f8", "mask": "|b1"}.get(feature.type, "<i4"))
-
-
-def cell_count(feature: Feature, n: int, m: int) -> int:
-    """How many cells a feature has in a graph of n nodes and m edges."""
-    if feature.type == "mask_one" or feature.place == "graph":
-        return 1
-    return {"node": n, "edge": m, "pair": n * n}[feature.place]
+    return np.dtype(feature.type.kept)
 
 
 def to_cells(feature: Feature, dense: Values, ends: Ends) -> Values:
     """The cells of a feature in a row; `ends` (edges, 2) are those of the graph."""
     values = np.asarray(dense)
-    if feature.place == "edge":
+    if feature.place is EDGE:
         values = values[ends[:, 0], ends[:, 1]]
     return values.reshape(-1).astype(cell_type(feature))
 
 
 def to_dense(feature: Feature, cells: Values, graph: Graph, ends: Ends) -> Values:
     """The values that an instance holds, from its cells in a row."""
-    values = cells if cells.dtype.kind in "fb" else cells.astype(np.int64)
-    if feature.type == "mask_one" or feature.place == "graph":
-        return values.reshape(()).copy()
-    if feature.place != "edge":
-        return values.reshape((graph.n,) if feature.place == "node" else (graph.n, graph.n)).copy()
-    dense = np.zeros((graph.n, graph.n), values.dtype)
+    values = cells.astype(feature.type.value.array)
+    shape = feature.shape(graph.n)
+    if feature.place is not EDGE:
+        return values.reshape(shape)
+    dense = np.zeros(shape, values.dtype)
     dense[ends[:, 0], ends[:, 1]] = values
     if not graph.directed:
         dense[ends[:, 1], ends[:, 0]] = values

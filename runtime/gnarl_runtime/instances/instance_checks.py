@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, INPUT, ORACLE
 
 Values = NDArray[Any]
 
 MAX_NODES = 10_000  # that an instance from a file may have: it holds (n, n) matrices
-
-_KINDS = {"scalar": ("iuf", "numbers"), "mask": ("b", "truth values")}
-_WHOLE = ("iu", "whole numbers")
 
 
 class InstanceError(ValueError):
@@ -28,10 +26,10 @@ def verify_instance(problem: Problem, instance: Instance, where: str) -> None:
     verify_graph(problem, instance.graph, where)
     _verify_tags(instance, where)
     for feature in problem.features:
-        if feature.stage == "input" and feature.name not in instance.inputs:
+        if feature.stage is INPUT and feature.name not in instance.inputs:
             raise InstanceError(f"{where}: the input `{feature.name}` is missing; {_form(feature)}")
-    for stage, given in (("input", instance.inputs), ("oracle", instance.oracles)):
-        known = {feature.name: feature for feature in problem.features if feature.stage == stage}
+    for stage, given in ((INPUT, instance.inputs), (ORACLE, instance.oracles)):
+        known = {feature.name: feature for feature in problem.features if feature.stage is stage}
         for name, values in given.items():
             if name not in known:
                 has = ", ".join(known) or "none"
@@ -107,32 +105,25 @@ def _verify_tags(instance: Instance, where: str) -> None:
 def verify_values(feature: Feature, values: Values, graph: Graph, where: str) -> None:
     """Raise an InstanceError unless an input's or oracle's values fit their place and type."""
     what = f"{where}: the {feature.stage} `{feature.name}`"
-    shape = dense_shape(feature, graph.n)
+    shape = feature.shape(graph.n)
     if values.shape != shape:
         raise InstanceError(f"{what} has shape {values.shape}, expected {shape}: {_form(feature)}")
-    kinds, words = _KINDS.get(feature.type, _WHOLE)
-    if values.dtype.kind not in kinds:
+    if values.dtype.kind not in feature.type.accepted:
+        words = "whole numbers" if feature.limit(graph.n) else feature.type.value.plural
         raise InstanceError(f"{what} must hold {words}, found {values.dtype}")
     _verify_range(feature, values, graph.n, what)
-    if feature.place == "edge" and feature.type != "mask_one":
+    if feature.place is EDGE:
         _verify_edges(values, graph, what)
 
 
-def dense_shape(feature: Feature, n: int) -> tuple[int, ...]:
-    """The shape of a feature's values in an instance of n nodes."""
-    if feature.type == "mask_one" or feature.place == "graph":
-        return ()
-    return (n,) if feature.place == "node" else (n, n)
-
-
 def _verify_range(feature: Feature, values: Values, n: int, what: str) -> None:
-    if feature.type == "scalar":
-        bad = np.isnan(values) if feature.stage == "oracle" else ~np.isfinite(values)
-        expected = "a finite number"
-    elif feature.type == "mask":
+    if feature.is_truth:
         return
+    most = feature.limit(n)
+    if most is None:
+        bad = np.isnan(values) if feature.stage is ORACLE else ~np.isfinite(values)
+        expected = "a finite number"
     else:
-        most = feature.categories if feature.type == "categorical" else n
         bad = (values < 0) | (values >= most)
         expected = f"a whole number from 0 to {most - 1}"
     if np.any(bad):
@@ -161,12 +152,4 @@ def _verify_edges(values: Values, graph: Graph, what: str) -> None:
 
 def _form(feature: Feature) -> str:
     """What an input or oracle looks like, in words."""
-    if feature.type == "mask_one":
-        return "it is one node, as a number from 0"
-    places = {
-        "graph": "it is one value for the graph",
-        "node": "it is one value per node: (n,)",
-        "edge": "it is a value per edge, in a matrix (n, n) that is 0 off the edges",
-        "pair": "it is a value per pair of nodes: (n, n)",
-    }
-    return places[feature.place]
+    return "it is one node, as a number from 0" if feature.type.single else feature.place.form

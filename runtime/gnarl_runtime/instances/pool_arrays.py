@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.support.jit import njit
 from gnarl_dsl.model import Feature
+from gnarl_dsl.model.kinds import EDGE, INPUT, PAIR
 from gnarl_runtime.batch.batch import Batch, CapacityError
 from gnarl_runtime.batch.layout import WORD
 from gnarl_runtime.instances.cells import Values
@@ -56,7 +57,7 @@ def load_instances(batch: Batch, slots: Index, instances: Sequence[Instance]) ->
     _load_table(batch, slots, edges)
     _fill(batch.tags, slots, sizes, np.concatenate([instance.tags for instance in instances]))
     for feature in batch.layout.problem.features:
-        if feature.stage == "input":
+        if feature.stage is INPUT:
             values = [np.asarray(instance.inputs[feature.name]) for instance in instances]
             load_cells(batch, slots, feature, _cells(feature, values, edges, len(adjacency[0])))
 
@@ -104,7 +105,7 @@ def _load_table(batch: Batch, slots: Index, edges: _Edges) -> None:
 
 
 def _cells(feature: Feature, values: list[Values], edges: _Edges, nodes: int) -> Values:
-    if feature.place == "edge":
+    if feature.place is EDGE:
         return stack(values, nodes)[edges.graph, edges.u, edges.v]
     return np.concatenate([np.ravel(value) for value in values])
 
@@ -114,13 +115,13 @@ def load_cells(batch: Batch, slots: Index, feature: Feature, cells: Values) -> N
     values, n = batch.features[feature.name], batch.n[slots]
     if values.ndim == 1:
         values[slots] = cells
-    elif feature.place == "pair":
+    elif feature.place is PAIR:
         sizes = n.astype(np.int64) ** 2
         place, side = _within(sizes), np.repeat(n, sizes)
         values[slots] = 0
         values[np.repeat(slots, sizes), place // side, place % side] = cells
     else:
-        _fill(values, slots, n if feature.place == "node" else batch.m[slots], cells)
+        _fill(values, slots, batch.m[slots] if feature.place is EDGE else n, cells)
 
 
 def _fill(target: Values, slots: Index, sizes: NDArray[np.integer], cells: Values) -> None:
@@ -184,7 +185,7 @@ def _pairs(source: Batch, target: Batch) -> Iterator[tuple[Values, Values, int]]
         yield getattr(source, name), getattr(target, name), 0
     yield source.edge_id, target.edge_id, 255
     for feature in target.layout.stored():
-        if feature.stage in ("input", "oracle"):
+        if feature.stage.steady:
             yield source.features[feature.name], target.features[feature.name], 0
 
 

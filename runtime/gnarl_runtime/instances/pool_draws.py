@@ -8,7 +8,6 @@ is asked of the compiled reset instead of the interpreter.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,12 +19,14 @@ from gnarl_compiler.build.artifact import Artifact, compile_problem
 from gnarl_compiler.emit.values import array_name
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.graphs.streams import stream_key
 from gnarl_compiler.instances import draw as reference
 from gnarl_compiler.instances import generators
 from gnarl_compiler.instances.draw import Family, draw_inputs, draw_instance, split_seed
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import ORACLE
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import layout_of
@@ -59,9 +60,8 @@ class Streams:
 
     def open(self, seed: int, number: int, attempt: int, part: int) -> np.random.Generator:
         """The generator of a part of an instance, until the next one is opened."""
-        parts = f'[{seed}, "instance", {number}, {attempt}, {part}]'  # as json.dumps writes it
-        digest = hashlib.blake2b(parts.encode(), digest_size=16, person=b"gnarl").digest()
-        at: Any = {**self._blank, "state": {**self._counter, "key": np.frombuffer(digest, "<u8")}}
+        key = np.frombuffer(stream_key(seed, "instance", number, attempt, part), "<u8")
+        at: Any = {**self._blank, "state": {**self._counter, "key": key}}
         self._bits.state = at
         return self._generator
 
@@ -99,16 +99,7 @@ def _draw_graph(problem: Problem, wish: Wish, seed: int, streams: Streams, attem
         once = known.draw(n, args, rng)
         adjacency = once | once.T
     old = np.argsort(rng.permutation(n))
-    return _trusted(kind.directed, adjacency[old[:, None], old])
-
-
-def _trusted(directed: bool, adjacency: NDArray[np.bool_]) -> Graph:
-    """A graph that needs no check, which would take longer than drawing it."""
-    graph = object.__new__(Graph)
-    adjacency.setflags(write=False)
-    object.__setattr__(graph, "directed", directed)
-    object.__setattr__(graph, "adjacency", adjacency)
-    return graph
+    return Graph.trusted(kind.directed, adjacency[old[:, None], old])
 
 
 def _fitting(problem: Problem, graphs: Sequence[Graph]) -> NDArray[np.bool_]:
@@ -159,7 +150,7 @@ class Drawer:
 
     def draw(self, wishes: Sequence[Wish], nodes: int, tick: Tick) -> Batch:
         """A batch whose slots are the wishes come true, with their oracle columns."""
-        room = [feature.name for feature in self.problem.features if feature.stage == "oracle"]
+        room = [feature.name for feature in self.problem.features if feature.stage is ORACLE]
         batch = Batch.allocate(layout_of(self.problem, len(wishes), nodes, oracles=room))
         kernels, left = Kernels(self.reset, batch), np.arange(len(wishes))
         for attempt in range(reference.ATTEMPTS):
@@ -205,4 +196,4 @@ class Drawer:
 def read_at_reset(problem: Problem, artifact: Artifact) -> list[str]:
     """The oracles that decide whether an episode is over at its start."""
     wanted = set(artifact.arguments("reset"))
-    return [f.name for f in problem.features if f.stage == "oracle" and array_name(f) in wanted]
+    return [f.name for f in problem.features if f.stage is ORACLE and array_name(f) in wanted]

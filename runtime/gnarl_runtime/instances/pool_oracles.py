@@ -26,7 +26,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import Episode
 from gnarl_dsl.model import Feature, Problem
-from gnarl_runtime.instances.cells import Values, cell_count, cell_type, to_cells
+from gnarl_runtime.instances.cells import Values, cell_type, to_cells
 from gnarl_runtime.instances.instance_checks import InstanceError
 
 GROUP = 64  # instances per file: what an interruption can lose
@@ -76,7 +76,7 @@ class _Group:
         """The cells of one oracle, from the cache if they are there."""
         key = hashlib.blake2b(f"{self.content}|{feature.name}".encode(), digest_size=16)
         path = private_cache("oracles") / f"{key.hexdigest()}.npy"
-        sizes = [cell_count(feature, i.graph.n, i.graph.m) for i in self.instances]
+        sizes = [feature.cells(i.graph.n, i.graph.m) for i in self.instances]
         known = read_column(path, feature, sum(sizes))
         if known is not None:
             return known

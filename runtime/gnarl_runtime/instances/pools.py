@@ -20,12 +20,12 @@ from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import Family, choose_split, draw_instance, families
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import INPUT, ORACLE, Stage
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.instances.cells import Values
 from gnarl_runtime.instances.instance_checks import InstanceError, verify_instance
-from gnarl_runtime.instances.instance_files import write_instances
-from gnarl_runtime.instances.instance_format import Provenance
+from gnarl_runtime.instances.instance_files import Provenance, write_instances
 from gnarl_runtime.instances.pool_arrays import Copier, load_cells, load_instances
 from gnarl_runtime.instances.pool_draws import Drawer, Wish
 from gnarl_runtime.instances.pool_oracles import solve_oracles
@@ -83,13 +83,13 @@ class Pool:
         _indices(number, len(self), "instance")
         batch, n = self.batch, int(self.batch.n[number])
         graph = Graph(self.problem.graph.directed, batch.read_adjacency(number))
-        values: dict[str, dict[str, Values]] = {"input": {}, "oracle": {}}
+        values: dict[Stage, dict[str, Values]] = {INPUT: {}, ORACLE: {}}
         for feature in batch.layout.stored():
-            if feature.stage in values:
+            if feature.stage.steady:
                 stored = batch.read_feature(number, feature.name)
                 whole = stored.dtype.kind == "i"
                 values[feature.stage][feature.name] = stored.astype(np.int64) if whole else stored
-        return Instance(graph, values["input"], batch.tags[number, :n].copy(), values["oracle"])
+        return Instance(graph, values[INPUT], batch.tags[number, :n].copy(), values[ORACLE])
 
     def instances(self) -> list[Instance]:
         """All of them, in order."""

@@ -6,16 +6,13 @@ asked before.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gnarl_compiler.graphs.streams import mix64
+from gnarl_compiler.graphs.streams import mix64, stream_key
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)  # splitmix64's: 2**64 over the golden ratio
 
@@ -46,6 +43,4 @@ def uniform_below(size: int, seed: int, purpose: str, *keys: ArrayLike) -> NDArr
 
 @lru_cache(maxsize=64)  # asked for at every reset
 def _start(seed: int, purpose: str) -> np.uint64:
-    text = json.dumps([index(seed), purpose])
-    digest = hashlib.blake2b(text.encode(), digest_size=8, person=b"gnarl").digest()
-    return np.uint64(int.from_bytes(digest, "little"))
+    return np.uint64(int.from_bytes(stream_key(seed, purpose, size=8), "little"))

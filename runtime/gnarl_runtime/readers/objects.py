@@ -10,6 +10,7 @@ import numpy as np
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, PAIR, PLACES, Place
 from gnarl_runtime.instances.cells import Values
 from gnarl_runtime.instances.instance_checks import InstanceError, verify_instance
 from gnarl_runtime.readers.raw import WEIGHT, Imported, RawGraph, build_instance
@@ -93,21 +94,21 @@ def _from_pyg(problem: Problem, data: Any) -> RawGraph:
         tuple(range(n)),
         ends.T.astype(np.int64),
         directed=True,  # an undirected graph has both directions there
-        edge_values=values["edge"],
-        node_values=values["node"],
-        graph_values={**values["graph"], **values["pair"]},
+        edge_values=values[EDGE],
+        node_values=values[NODE],
+        graph_values={**values[GRAPH], **values[PAIR]},
     )
 
 
-def _pyg_values(problem: Problem, data: Any) -> dict[str, dict[str, Values]]:
+def _pyg_values(problem: Problem, data: Any) -> dict[Place, dict[str, Values]]:
     """What the attributes give, by place and name."""
-    values: dict[str, dict[str, Values]] = {"node": {}, "edge": {}, "pair": {}, "graph": {}}
+    values: dict[Place, dict[str, Values]] = {place: {} for place in PLACES.values()}
     for feature in problem.features:
-        if feature.stage in ("input", "oracle") and feature.name in data:
+        if feature.stage.steady and feature.name in data:
             array = _array(data[feature.name])
-            one = feature.type == "mask_one" and array.size == 1
-            values["graph" if one else feature.place][feature.name] = array
-    for place, names in (("edge", ("edge_attr", "edge_weight")), ("node", ("x",))):
+            one = feature.type.single and array.size == 1
+            values[GRAPH if one else feature.place][feature.name] = array
+    for place, names in ((EDGE, ("edge_attr", "edge_weight")), (NODE, ("x",))):
         for name in names:
             if name in data and data[name] is not None:
                 values[place].setdefault(WEIGHT, _single(_array(data[name]), name))

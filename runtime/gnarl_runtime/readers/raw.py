@@ -14,6 +14,7 @@ from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.instances.sources import draw_values
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, GRAPH, INPUT, NODE, ORACLE, PAIR, Place
 from gnarl_runtime.instances.cells import Values
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, verify_instance
 from gnarl_runtime.readers.values import Converter, plain_array
@@ -77,17 +78,17 @@ class _Builder:
         self.seed, self.number = seed, number
         self.convert = Converter(raw.labels, raw.where)
         self.graph = build_graph(problem, raw)
-        self.used: set[tuple[str, str]] = set()
+        self.used: set[tuple[Place, str]] = set()
         self.notes: list[str] = []
 
     def instance(self) -> Imported:
         inputs: dict[str, Values] = {}
         oracles: dict[str, Values] = {}
         for position, feature in enumerate(self.problem.features):
-            if feature.stage == "input":
+            if feature.stage is INPUT:
                 known = self.known(feature)
                 inputs[feature.name] = self.drawn(feature, position) if known is None else known
-            elif feature.stage == "oracle" and (known := self.known(feature)) is not None:
+            elif feature.stage is ORACLE and (known := self.known(feature)) is not None:
                 oracles[feature.name] = known
         self.verify_given({**inputs, **oracles})
         self.notes.extend(self.unused())
@@ -98,7 +99,7 @@ class _Builder:
     def verify_given(self, found: Mapping[str, Values]) -> None:
         for name in self.given:
             if name not in found:
-                has = ", ".join(f.name for f in self.problem.features if f.stage == "input")
+                has = ", ".join(f.name for f in self.problem.features if f.stage is INPUT)
                 raise InstanceError(
                     f"{self.raw.where}: {self.problem.name} has no input `{name}`; "
                     f"it has: {has or 'none'}"
@@ -111,36 +112,34 @@ class _Builder:
         if feature.name in self.given:
             return self.from_caller(feature, self.given[feature.name])
         name, raw = feature.name, self.raw
-        alone = feature.place in ("graph", "pair") or feature.type == "mask_one"
-        if alone and name in raw.graph_values:
-            self.used.add(("graph", name))
+        if (feature.single or feature.place is PAIR) and name in raw.graph_values:
+            self.used.add((GRAPH, name))
             return self.convert.whole(feature, raw.graph_values[name])
-        if feature.place == "node":
-            return self.of_nodes(feature, self.attribute(feature, "node", raw.node_values))
-        if feature.place in ("edge", "pair"):
-            return self.of_edges(feature, self.attribute(feature, "edge", raw.edge_values))
+        if feature.place is NODE:
+            return self.of_nodes(feature, self.attribute(feature, NODE, raw.node_values))
+        if feature.width == 2:
+            return self.of_edges(feature, self.attribute(feature, EDGE, raw.edge_values))
         return None
 
     def attribute(
-        self, feature: Feature, place: str, values: Mapping[str, Sequence[Any] | Values]
+        self, feature: Feature, place: Place, values: Mapping[str, Sequence[Any] | Values]
     ) -> tuple[str, Sequence[Any] | Values] | None:
         """The attribute of the feature's name, or the weight if only this feature can be it."""
-        alone = feature.stage == "input" and self.weighed(place) == [feature.name]
+        alone = feature.stage is INPUT and self.weighed(place) == [feature.name]
         for name in (feature.name, WEIGHT) if alone else (feature.name,):
             if name in values:
                 self.used.add((place, name))
                 return name, values[name]
         return None
 
-    def weighed(self, place: str) -> list[str]:
+    def weighed(self, place: Place) -> list[str]:
         """The inputs that a nameless weight could be meant for."""
-        places = ("node",) if place == "node" else ("edge", "pair")
-        inputs = [f for f in self.problem.features if f.stage == "input" and f.type == "scalar"]
-        return [feature.name for feature in inputs if feature.place in places]
+        inputs = [f for f in self.problem.features if f.stage is INPUT and f.is_number]
+        return [feature.name for feature in inputs if feature.width == place.width]
 
     def from_caller(self, feature: Feature, values: object) -> Values:
         """Values for all nodes or pairs, or for the edges in the order of the source."""
-        if feature.place == "edge" and np.ndim(values) == 1:  # type: ignore[arg-type]
+        if feature.place is EDGE and np.ndim(values) == 1:  # type: ignore[arg-type]
             dense = self.of_edges(feature, (feature.name, values))  # type: ignore[arg-type]
             assert dense is not None
             return dense
@@ -163,7 +162,7 @@ class _Builder:
         self, feature: Feature, found: tuple[str, Sequence[Any] | Values] | None
     ) -> Values | None:
         """One value per edge in a matrix; for pairs only if every pair is an edge."""
-        if found is None or (feature.place == "pair" and not _is_complete(self.graph)):
+        if found is None or (feature.place is PAIR and not _is_complete(self.graph)):
             return None
         name, values = found
         if len(values) != len(self.raw.ends):
@@ -196,12 +195,9 @@ class _Builder:
         return draw_values(source.name, source.args, feature.place, self.graph, rng)
 
     def unused(self) -> Iterator[str]:
-        given = {
-            "node": self.raw.node_values,
-            "edge": self.raw.edge_values,
-            "graph": self.raw.graph_values,
-        }
-        names = [(place, name) for place in given for name in given[place]]
+        raw = self.raw
+        given = ((NODE, raw.node_values), (EDGE, raw.edge_values), (GRAPH, raw.graph_values))
+        names = [(place, name) for place, values in given for name in values]
         left = [f"{place} `{name}`" for place, name in names if (place, name) not in self.used]
         if left:
             yield f"not used by {self.problem.name}: {', '.join(left)}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from gnarl_dsl.model import Feature
 from gnarl_runtime.instances.cells import Values
-from gnarl_runtime.instances.instance_checks import InstanceError, dense_shape
+from gnarl_runtime.instances.instance_checks import InstanceError
 
 # What is written as a number; Python would also take `1_000`, `nan` and other alphabets.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -66,12 +66,12 @@ class Converter:
     def whole(self, feature: Feature, values: object) -> Values:
         """All values of a feature, given at once and in the order of the nodes."""
         what = f"the {feature.stage} `{feature.name}`"
-        if feature.type == "mask_one":
+        if feature.type.single:
             return self._one(feature, values, what)
         if isinstance(values, Mapping):
             values = self._listed(values, what)
         array = plain_array(values)
-        shape = dense_shape(feature, self.n)
+        shape = feature.shape(self.n)
         if array.shape != shape:
             raise InstanceError(
                 f"{self.where}: {what} has shape {array.shape}, expected {shape} for {self.n} nodes"
@@ -99,17 +99,17 @@ class Converter:
     def cells(self, feature: Feature, array: Values, what: str) -> Values:
         """Values of any shape as the feature's type: float32 numbers, truths or whole numbers."""
         kind = array.dtype.kind
-        if feature.type == "scalar" and kind in "iuf":
+        if feature.is_number and kind in feature.type.accepted:
             with np.errstate(over="ignore"):
                 return array.astype(np.float32).astype(np.float64)
-        if feature.type == "mask" and kind in "biuf" and np.isin(array, (0, 1)).all():
+        if feature.is_truth and kind in "biuf" and np.isin(array, (0, 1)).all():
             return array.astype(np.bool_)
-        if feature.type == "categorical" and kind in "iu":
+        if feature.categories and kind in feature.type.accepted:
             return array.astype(np.int64)
-        if feature.type in ("scalar", "mask"):
-            wanted = "numbers" if feature.type == "scalar" else "truth values"
+        if feature.is_number or feature.is_truth:
+            wanted = feature.type.value.plural
             raise InstanceError(f"{self.where}: {what} must hold {wanted}, found {_first(array)}")
-        look_up = self._category if feature.type == "categorical" else self._pointer
+        look_up = self._category if feature.categories else self._pointer
         found = [look_up(feature, item, what) for item in array.ravel().tolist()]
         return np.array(found, np.int64).reshape(array.shape)
 

@@ -16,6 +16,7 @@ import numpy as np
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import INPUT
 from gnarl_runtime.checkpoints.recipe import Data
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool, Progress, draw_pool, pool_of
@@ -55,7 +56,7 @@ def rescaled(
 
 def times(problem: Problem, instance: Instance, factor: float) -> Instance:
     """An instance with its numbers multiplied; its labels are to be solved anew."""
-    scalars = {f.name for f in problem.features if f.stage == "input" and f.type == "scalar"}
+    scalars = {f.name for f in problem.features if f.stage is INPUT and f.is_number}
     inputs = {
         name: np.asarray(values, np.float64) * factor if name in scalars else values
         for name, values in instance.inputs.items()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.interpret.trace import describe_changes
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import GRAPH, NODE, PAIR
 from gnarl_runtime.viewing.places import ASPECT, Places
 from gnarl_runtime.viewing.recording import Decision, Moment, Recording, labels_of
 from gnarl_runtime.viewing.source_marks import Line, phase_lines, written_lines
@@ -24,11 +25,16 @@ _LEAST = 5e-4  # a smaller chance is not told
 
 @dataclass(frozen=True)
 class Column:
-    """A feature; `choices` are the names of a categorical."""
+    """A feature; `choices` are the names of a categorical.
+
+    `value` says what to draw: what a cell holds, and whether there is one `single` of them.
+    """
 
     name: str
     stage: str
     type: str
+    value: str
+    single: bool
     doc: str
     choices: tuple[str, ...]
 
@@ -172,20 +178,27 @@ class _Numbered:
 
 
 def _of_nodes(features: Sequence[Feature]) -> list[Feature]:
-    return [f for f in features if f.place == "node"]
+    return [f for f in features if f.place is NODE]
 
 
 def _of_graph(features: Sequence[Feature]) -> list[Feature]:
-    return [f for f in features if f.place == "graph"]
+    return [f for f in features if f.place is GRAPH]
 
 
 def _of_pairs(features: Sequence[Feature]) -> list[Feature]:
     """Masks only: a picture of a graph has no room for a table of n by n numbers."""
-    return [f for f in features if f.place in ("edge", "pair") and f.type == "mask"]
+    return [f for f in features if f.width == 2 and f.is_truth]
 
 
 def _columns(features: Sequence[Feature]) -> tuple[Column, ...]:
-    return tuple(Column(f.name, f.stage, f.type, f.doc, f.choices) for f in features)
+    return tuple(
+        Column(
+            *(f.name, f.stage.name, f.type.name, f.type.value.name, f.single),
+            doc=f.doc,
+            choices=f.choices,
+        )
+        for f in features
+    )
 
 
 def _phases(problem: Problem, expert: str | None) -> tuple[PhaseInfo, ...]:
@@ -200,11 +213,7 @@ def _weights(recording: Recording) -> Weights | None:
     """The first input that gives every edge a number."""
     inputs, graph = recording.instance.inputs, recording.instance.graph
     for feature in recording.problem.features:
-        if (
-            feature.name in inputs
-            and feature.type == "scalar"
-            and feature.place in ("edge", "pair")
-        ):
+        if feature.name in inputs and feature.is_number and feature.width == 2:
             values = inputs[feature.name][tuple(graph.edges().T)]
             return Weights(feature.name, tuple(_number(v) for v in values))
     return None
@@ -254,7 +263,7 @@ def _values(feature: Feature, moment: Moment) -> Any:
 
 
 def _value(feature: Feature, value: Any) -> float | int:
-    return _number(value) if feature.type == "scalar" else int(value)
+    return _number(value) if feature.is_number else int(value)
 
 
 def _number(value: Any) -> float:
@@ -272,7 +281,7 @@ def _weighed(chances: NDArray[np.float64]) -> Weighed:
 
 def _true_pairs(feature: Feature, moment: Moment, directed: bool) -> tuple[Pair, ...]:
     values = moment.features[feature.name].astype(np.bool_)
-    if feature.place == "pair":
+    if feature.place is PAIR:
         return _where(values, True)
     return _where(values & moment.adjacency, directed)
 

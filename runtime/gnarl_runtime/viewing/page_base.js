@@ -47,8 +47,8 @@ function few(nodes, most = 8) {
 }
 
 function valueText(column, value) {
-  if (column.type === "mask") return value ? "true" : "false";
-  if (column.type === "categorical") return column.choices.length ? column.choices[value] : String(value);
-  if (column.type === "pointer" || column.type === "mask_one") return data.labels[value];
+  if (column.value === "mask") return value ? "true" : "false";
+  if (column.value === "category") return column.choices.length ? column.choices[value] : String(value);
+  if (column.value === "node") return data.labels[value];
   return String(Number(value.toPrecision(4)));
 }

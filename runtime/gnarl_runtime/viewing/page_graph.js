@@ -3,11 +3,11 @@
 // What nodes are filled by
 
 const fillable = data.node_features.map((column, at) => ({ column, at }))
-  .filter(({ column }) => ["mask", "scalar", "categorical"].includes(column.type));
+  .filter(({ column }) => column.value !== "node");
 function firstFill() {
-  const liked = [["state", "mask"], ["derived", "mask"], ["state", "categorical"], ["state", "scalar"], ["input", "scalar"]];
-  for (const [stage, type] of liked) {
-    const hit = fillable.find(({ column }) => column.stage === stage && column.type === type);
+  const liked = [["state", "mask"], ["derived", "mask"], ["state", "category"], ["state", "scalar"], ["input", "scalar"]];
+  for (const [stage, value] of liked) {
+    const hit = fillable.find(({ column }) => column.stage === stage && column.value === value);
     if (hit) return hit.at;
   }
   return -1;
@@ -15,7 +15,7 @@ function firstFill() {
 const CATEGORIES = ["#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#d55e00", "#999999"];
 let filled = firstFill();
 const ranges = data.node_features.map((column, at) => {
-  if (column.type !== "scalar") return null;
+  if (column.value !== "scalar") return null;
   const all = frames.flatMap((frame) => frame.nodes[at]);
   return [all.reduce((a, b) => Math.min(a, b), Infinity), all.reduce((a, b) => Math.max(a, b), -Infinity)];
 });
@@ -24,9 +24,9 @@ function paint(disc, name, group, v, frame) {
   disc.style.fill = name.style.fill = "";
   const column = data.node_features[filled];
   const value = column && frame.nodes[filled][v];
-  group.classList.toggle("within", Boolean(column && column.type === "mask" && value));
-  if (!column || column.type === "mask") return;
-  if (column.type === "categorical") {
+  group.classList.toggle("within", Boolean(column && column.value === "mask" && value));
+  if (!column || column.value === "mask") return;
+  if (column.value === "category") {
     disc.style.fill = CATEGORIES[value % CATEGORIES.length];
     name.style.fill = "#000";
   } else {
@@ -100,7 +100,7 @@ function drawArrows(frame, after) {
   clear(arrowLayer);
   let second = "";
   data.node_features.forEach((column, at) => {
-    if (column.type !== "pointer") return;
+    if (column.value !== "node" || column.single) return;
     for (let v = 0; v < count; v++) {
       const to = frame.nodes[at][v], next = after ? after.nodes[at][v] : to;
       if (to !== v) arrow(v, to, next === to ? `arrow${second}` : `arrow fading${second}`, "now");
@@ -182,7 +182,7 @@ function drawNodes(frame) {
 // The start node and its like, and the picks of this round, by the names that the spec gives them.
 function tagsOf(frame) {
   const tags = data.labels.map(() => []);
-  data.node_features.forEach((column, at) => { if (column.type === "mask_one") tags[frame.nodes[at]].push(column.name); });
+  data.node_features.forEach((column, at) => { if (column.single) tags[frame.nodes[at]].push(column.name); });
   [...frame.picks, ...(frame.pick === null ? [] : [frame.pick])].forEach((v, k) => tags[v].push(data.phases[k].variable));
   return tags.map((names) => names.join(" "));
 }
@@ -217,7 +217,7 @@ function legend() {
   const column = data.node_features[filled];
   entry("may be picked", (box) => disc(box, ""));
   entry("may not", (box) => disc(box, "barred"));
-  if (column && column.type === "mask") entry(`${column.name} is true`, (box) => disc(box, "within"));
+  if (column && column.value === "mask") entry(`${column.name} is true`, (box) => disc(box, "within"));
   const part = (box, kind, d) => draw(draw(box, "g", { class: "node" }), "path", { d, class: kind });
   entry("pick", (box) => part(box, "ring", "M0-9A9 9 0 1 1-.01-9zM0-9v-4M9 0h4M0 9v4M-9 0h-4"));
   entry("chance of being picked", (box) => part(box, "gauge", "M0-9A9 9 0 0 1 0 9"));

@@ -2,7 +2,7 @@
 
 // Tables
 
-const columns = data.node_features.map((column, at) => ({ column, at })).filter(({ column }) => column.type !== "mask_one");
+const columns = data.node_features.map((column, at) => ({ column, at })).filter(({ column }) => !column.single);
 const head = make(document.querySelector("#nodes thead"), "tr");
 const heading = (text, small, title) => {
   const th = make(head, "th", { scope: "col", title: title || "" }, text);
@@ -26,7 +26,7 @@ const rows = data.labels.map((label, v) => {
 
 function cell(td, column, value, next) {
   clear(td);
-  td.className = next !== value ? "changed" : column.type === "mask" && !value ? "off" : "";
+  td.className = next !== value ? "changed" : column.value === "mask" && !value ? "off" : "";
   if (next !== value) make(td, "s", {}, valueText(column, value));
   td.append(valueText(column, next));
 }
@@ -49,7 +49,7 @@ function fillTable(frame, after) {
     make(box, "dd", {}, old === next ? valueText(column, old) : `${valueText(column, old)} → ${valueText(column, next)}`);
   });
   data.node_features.forEach((column, at) => {
-    if (column.type !== "mask_one") return;
+    if (!column.single) return;
     const box = make(values, "div");
     make(box, "dt", { title: column.doc }, column.name);
     make(box, "dd", {}, `node ${data.labels[frame.nodes[at]]}`);

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import NODE
 
 Places = NDArray[np.float64]  # (nodes, 2)
 
@@ -63,7 +64,7 @@ def _apart(places: Places, rounds: int = 60) -> Places:
 
 
 def _coordinates(problem: Problem, instance: Instance) -> Places | None:
-    numbers = {f.name for f in problem.features if f.place == "node" and f.type == "scalar"}
+    numbers = {f.name for f in problem.features if f.place is NODE and f.is_number}
     inputs = instance.inputs
     if {"x", "y"} <= numbers & set(inputs):
         x, y = (np.asarray(inputs[name], np.float64) for name in ("x", "y"))
@@ -79,7 +80,7 @@ def _distances(problem: Problem, instance: Instance) -> Iterator[NDArray[np.floa
     """Inputs that give all pairs of nodes a positive number, the same both ways."""
     n = instance.graph.n
     for feature in problem.features:
-        if feature.name not in instance.inputs or feature.type != "scalar" or n < 4:
+        if feature.name not in instance.inputs or not feature.is_number or n < 4:
             continue
         values = np.asarray(instance.inputs[feature.name], np.float64)
         if values.shape == (n, n) and np.array_equal(values, values.T):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gnarl_dsl.model.kinds import NODE, STATE
 from gnarl_runtime.viewing.places import ASPECT, Places
 from gnarl_runtime.viewing.recording import Moment, Recording, labels_of
 
@@ -100,7 +101,7 @@ class _Panel:
 
     def draw_pointers(self) -> None:
         for feature in self.recording.problem.features:
-            if feature.type != "pointer" or not feature.observed or feature.place != "node":
+            if not feature.points or not feature.observed:
                 continue
             for node, to in enumerate(self.moment.features[feature.name].tolist()):
                 if to != node:
@@ -155,7 +156,7 @@ class _Panel:
 def filled_by(recording: Recording) -> str | None:
     """The mask that the nodes are filled by: the first of the state, if there is any."""
     for feature in recording.problem.features:
-        if (feature.stage, feature.place, feature.type) == ("state", "node", "mask"):
+        if feature.stage is STATE and feature.place is NODE and feature.is_truth:
             return feature.name
     return None
 

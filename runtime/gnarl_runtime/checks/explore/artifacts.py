@@ -12,6 +12,7 @@ from gnarl_compiler.build.artifact import Artifact, compile_problem, generate_co
 from gnarl_compiler.build.plain import load_plain
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import ORACLE
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.instances.cells import to_cells
@@ -30,7 +31,7 @@ def artifact_of(problem: Problem, jit: bool, reward: str | None = None) -> Artif
 def oracles_of(problem: Problem, artifact: Artifact) -> tuple[str, ...]:
     """The oracles that the kernels read."""
     used = {name for names in artifact.module.ARGUMENTS.values() for name in names}
-    hidden = [feature.name for feature in problem.features if feature.stage == "oracle"]
+    hidden = [feature.name for feature in problem.features if feature.stage is ORACLE]
     return tuple(name for name in hidden if f"o_{name}" in used)
 
 
@@ -62,11 +63,8 @@ def _without(
     """The instances with zeros for labels that nobody will read."""
 
     def blank(instance: Instance, name: str) -> Array:
-        feature, n = problem.feature(name), instance.graph.n
-        one = feature.type == "mask_one" or feature.place == "graph"
-        shape = () if one else {"node": (n,)}.get(feature.place, (n, n))
-        kind = {"scalar": np.float64, "mask": np.bool_}.get(feature.type, np.int64)
-        return np.zeros(shape, kind)
+        feature = problem.feature(name)
+        return np.zeros(feature.shape(instance.graph.n), feature.type.value.array)
 
     return [
         replace(i, oracles={**i.oracles, **{name: blank(i, name) for name in unused}})

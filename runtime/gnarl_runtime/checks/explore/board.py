@@ -24,6 +24,8 @@ from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import Episode
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import ORACLE, STATE
+from gnarl_dsl.model.parts import parts_inside
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import layout_of
@@ -73,7 +75,7 @@ class Board:
     @cached_property
     def oracles(self) -> tuple[str, ...]:
         used = {name for names in self.artifact.module.ARGUMENTS.values() for name in names}
-        hidden = [f.name for f in self.problem.features if f.stage == "oracle"]
+        hidden = [f.name for f in self.problem.features if f.stage is ORACLE]
         return tuple(name for name in hidden if f"o_{name}" in used)
 
     def _kernels(self, slots: int) -> Kernels:
@@ -125,7 +127,7 @@ class Board:
     # Rows
 
     def _columns(self) -> Iterator[Column]:
-        own = [array_name(f) for f in self.problem.features if f.stage == "state"]
+        own = [array_name(f) for f in self.problem.features if f.stage is STATE]
         names = [*own, *_PROGRESS]
         if self.problem.graph.mutable:
             names += _GRAPH
@@ -236,14 +238,6 @@ class Stepped:
     fault: NDArray[np.int32]  # (picks,)
 
 
-def find_last(node: object) -> Iterator[str]:
+def find_last(part: object) -> Iterator[str]:
     """The phases whose `last` pick some formula reads."""
-    match node:
-        case model.Last():
-            yield node.phase
-        case model.Model():
-            for value in vars(node).values():
-                yield from find_last(value)
-        case tuple():
-            for value in node:
-                yield from find_last(value)
+    return (item.phase for item in parts_inside(part) if isinstance(item, model.Last))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import SCALAR
+from gnarl_dsl.model.kinds import EDGE, INPUT
 from gnarl_runtime.checks.explore.census import automorphisms
 
 Digits = NDArray[np.int64]  # (assignments, cells): which of its values a cell has
@@ -43,7 +43,7 @@ class Cells:
 
     @property
     def holds_node(self) -> bool:
-        return self.feature.type in ("mask_one", "pointer")
+        return self.feature.type.names_nodes
 
     def image(self, order: Sequence[int]) -> list[int]:
         """Where a renaming of the nodes moves each cell."""
@@ -53,14 +53,10 @@ class Cells:
 
     def array(self, digits: NDArray[np.int64], n: int) -> Array:
         """The input as an instance has it."""
-        chosen = np.asarray(self.values)[digits]
-        if self.feature.type == "mask":
-            chosen = chosen.astype(np.bool_)
-        elif self.feature.type != "scalar":
-            chosen = chosen.astype(np.int64)
-        if self.places == ((),):
+        chosen = np.asarray(self.values)[digits].astype(self.feature.type.value.array)
+        if self.feature.single:
             return np.asarray(chosen[0])
-        room = np.zeros((n,) * len(self.places[0]) if self.places else (n, n), chosen.dtype)
+        room = np.zeros(self.feature.shape(n), chosen.dtype)
         for place, value in zip(self.places, chosen, strict=True):
             room[place] = value
             if self.symmetric:
@@ -70,29 +66,25 @@ class Cells:
 
 def input_cells(problem: Problem, graph: Graph) -> list[Cells]:
     """The cells of every input."""
-    return [_cells(f, graph) for f in problem.features if f.stage == "input"]
+    return [_cells(f, graph) for f in problem.features if f.stage is INPUT]
 
 
 def _cells(feature: Feature, graph: Graph) -> Cells:
     n = graph.n
-    symmetric = feature.place == "edge" and not graph.directed
+    symmetric = feature.place is EDGE and not graph.directed
     places: Iterable[tuple[int, ...]]
-    if feature.type == "mask_one" or feature.place == "graph":
-        places = [()]
-    elif feature.place == "node":
-        places = [(v,) for v in range(n)]
-    elif feature.place == "edge":
+    if feature.place is EDGE:
         places = [(int(u), int(v)) for u, v in graph.edges()]
     elif feature.source is not None and feature.source.name == "euclidean":
         places, symmetric = combinations(range(n), 2), True
     else:
-        places = [(u, v) for u in range(n) for v in range(n)]
+        places = product(range(n), repeat=feature.width)
     return Cells(feature, tuple(places), cell_values(feature, n), symmetric)
 
 
 def cell_values(feature: Feature, n: int) -> tuple[float, ...]:
     """The values that one cell of an input is given."""
-    if feature.type is SCALAR:
+    if feature.is_number:
         return _numbers(feature)
     most = feature.limit(n)
     return tuple(float(k) for k in range(2 if most is None else most))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.support.endings import RUNNING, SpecFault
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import INPUT
 from gnarl_runtime.checks.explore.board import Board, Index, Rows, Stepped
 
 Values = NDArray[Any]
@@ -189,7 +190,7 @@ class Space:
             faults[part] = fault
             for name in names:
                 values = self.board.work.batch.features[name][:count]
-                if self.problem.feature(name).stage == "input":
+                if self.problem.feature(name).stage is INPUT:
                     own = self.instance[states[part]]
                     values = self.board.home.batch.features[name][own]
                 found[name].append(values.copy())

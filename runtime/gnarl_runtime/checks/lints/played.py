@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.build.artifact import Artifact
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import DERIVED
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.checks.explore.artifacts import instance_pool
 from gnarl_runtime.checks.sample.backends import evaluate_cost
@@ -104,7 +105,7 @@ class _Watch:
         self.scalars = [
             feature
             for feature in arena.problem.features
-            if feature.type == "scalar" and feature.stage in ("state", "derived")
+            if feature.is_number and not feature.stage.steady
         ]
 
     def play(self, rng: np.random.Generator) -> None:
@@ -118,7 +119,7 @@ class _Watch:
     def look(self) -> None:
         """Note the states that everybody is in."""
         arena, running = self.arena, self.arena.running
-        if any(feature.stage == "derived" for feature in self.scalars):
+        if any(feature.stage is DERIVED for feature in self.scalars):
             arena.run("observe", np.arange(len(arena.seats)), np.zeros(len(arena.seats), np.int32))
         for name, slots in self.slots.items():
             figures, here = self.figures[name], np.intersect1d(slots, running)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NODE, NODE_VALUE, PAIR, STATE
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import WORD
 from gnarl_runtime.checks.explore.board import Index
@@ -37,7 +38,7 @@ def unchanged_features(problem: Problem, spaces: Sequence[Space]) -> Iterator[Fe
     if not any(len(space.source) for space in spaces):
         return
     for feature in problem.features:
-        if feature.stage == "state" and not any(_changes(space, feature) for space in spaces):
+        if feature.stage is STATE and not any(_changes(space, feature) for space in spaces):
             yield feature
 
 
@@ -51,7 +52,7 @@ def _changes(space: Space, feature: Feature) -> bool:
 def constant_features(problem: Problem, spaces: Sequence[Space]) -> Iterator[tuple[Feature, float]]:
     """Derived features that have one and the same value everywhere, and that value."""
     for feature in problem.features:
-        if feature.stage != "derived" or feature.type == "pointer":
+        if feature.stage is not DERIVED or feature.type.cell is NODE_VALUE:
             continue
         seen: set[float] = set()
         for space in spaces:
@@ -74,11 +75,11 @@ def _cells(space: Space, feature: Feature, values: Values, states: Index) -> Val
     if values.ndim == 1:
         return values
     home, owner = space.board.home.batch, space.instance[states]
-    if feature.place == "edge":
+    if feature.place is EDGE:
         count = space.field("m")[states] if space.problem.graph.mutable else home.m[owner]
         return np.asarray(values[np.arange(values.shape[1]) < count[:, None]])
     inside = np.arange(space.board.nodes) < home.n[owner][:, None]
-    if feature.place == "pair":
+    if feature.place is PAIR:
         inside = inside[:, :, None] & inside[:, None, :]
     return np.asarray(values[inside])
 
@@ -164,14 +165,14 @@ class _Looks:
         return parts
 
     def _part(self, feature: Feature, values: Values, home: Batch, owner: Index) -> _Part:
-        pointer, n = feature.type in ("pointer", "mask_one"), self.n
+        pointer, n = feature.type.names_nodes, self.n
         if values.ndim == 1:
             return _Part(values[:, None], 0, pointer)
-        if feature.place == "node":
+        if feature.place is NODE:
             return _Part(values[:, :n], 1, pointer)
-        if feature.place == "edge" and not values.shape[1]:  # no graph has an edge
+        if feature.place is EDGE and not values.shape[1]:  # no graph has an edge
             values = np.zeros((len(values), n, n))
-        elif feature.place == "edge":
+        elif feature.place is EDGE:
             changing = self.space.problem.graph.mutable
             ids = self.space.field("edge_id")[self.states] if changing else home.edge_id[owner]
             ids = ids[:, :n, :n].astype(np.int64)
@@ -183,7 +184,7 @@ class _Looks:
 def _is_generic(problem: Problem, instance: Instance) -> bool:
     """Whether no input has the same number twice."""
     for feature in problem.features:
-        if feature.stage == "input" and feature.type == "scalar":
+        if feature.stage is INPUT and feature.is_number:
             ends = instance.graph.edges()
             cells = to_cells(feature, np.asarray(instance.inputs[feature.name]), ends)
             if len(np.unique(cells)) < len(cells):

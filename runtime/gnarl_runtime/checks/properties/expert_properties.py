@@ -11,8 +11,8 @@ from gnarl_dsl.language.numbers import SNAP
 from gnarl_dsl.model import Expert, GreedyExpert, Problem
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.worths import View
+from gnarl_runtime.checks.properties.episode_properties import stuck_at_start
 from gnarl_runtime.checks.properties.found import Found
-from gnarl_runtime.checks.properties.properties import stuck_at_start
 
 
 def rule_span(problem: Problem, expert: Expert, phase: int) -> Span:
@@ -67,6 +67,20 @@ def check_play(view: View, name: str) -> Iterator[Found]:
     what = f"the play of the expert `{name}` ends in a state that is not {wanted}"
     wrong = bad & ~late & ~cut & view.valid
     yield Found("expert-fails", np.flatnonzero(wrong), what, play.expert.span, name)
+
+
+def check_finish(view: View, name: str) -> Iterator[Found]:
+    """In a space of the expert's own play: where it has nothing more to say, it is over.
+
+    A policy cannot stop: whatever it picks in the rounds that are left may spoil the answer.
+    """
+    play = view.expert(name)
+    what = (
+        f"the expert `{name}` is done, but the episode goes on: later picks can spoil the answer; "
+        "likely fix: `terminate when correct`, or a shorter horizon"
+    )
+    span = view.problem.horizon.span
+    yield Found("expert-silent", np.flatnonzero(play.done), what, span, name)
 
 
 def at_horizon(view: View) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -22,6 +22,7 @@ from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import STATE
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.artifacts import artifact_of
 from gnarl_runtime.checks.explore.board import Board, Index, Rows
@@ -181,7 +182,7 @@ def _remember(part: Part, space: Space, state: int, last: tuple[int, ...]) -> No
 
 def state_arrays(problem: Problem) -> list[str]:
     """The arrays of a batch that updates write."""
-    own = [array_name(f) for f in problem.features if f.stage == "state"]
+    own = [array_name(f) for f in problem.features if f.stage is STATE]
     return [*own, "adjacency"] if problem.graph.mutable else own
 
 

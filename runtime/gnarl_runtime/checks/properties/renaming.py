@@ -19,6 +19,7 @@ from gnarl_compiler.emit.values import array_name
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.language.numbers import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, NODE, STATE
 from gnarl_runtime.checks.explore.board import Board, Index
 from gnarl_runtime.checks.explore.space import Layer, Space
 from gnarl_runtime.checks.explore.worths import View
@@ -129,7 +130,7 @@ class _Twin:
     def fields(self) -> dict[str, Feature | None]:
         """What to compare: the spec's own features and the progress of the episode."""
         own: dict[str, Feature | None] = {
-            array_name(f): f for f in self.space.problem.features if f.stage == "state"
+            array_name(f): f for f in self.space.problem.features if f.stage is STATE
         }
         names = ["phase", "rounds", "ended", "potential", "legal", "last"]
         if self.space.problem.graph.mutable:
@@ -150,14 +151,14 @@ class _Twin:
             return _renamed(here, order), there
         if feature is None:
             return here, there
-        if feature.type in ("pointer", "mask_one"):
+        if feature.type.names_nodes:
             here = _renamed(here.reshape(len(here), -1), order).reshape(here.shape)
         if here.ndim == 1:
             return here, there
-        if feature.place == "edge":
+        if feature.place is EDGE:
             dense = _dense(self.space.board, here, owner)
             return self.across(dense, owner), _dense(self.board, there, owner)
-        move = self.along if feature.place == "node" else self.across
+        move = self.along if feature.place is NODE else self.across
         return move(here, owner), there
 
     def along(self, values: Values, owner: Index) -> Values:

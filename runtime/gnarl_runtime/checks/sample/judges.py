@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.support.endings import TRUNCATED
 from gnarl_dsl.language.numbers import SNAP
-from gnarl_dsl.model import GreedyExpert, Problem
+from gnarl_dsl.model import OPTIMAL, GreedyExpert, Problem
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.findings.findings import Property
 from gnarl_runtime.checks.sample.plays import Arena, Index, Stop
 
-# An expert of this name is taken at its word: no play may end better.
-BEST = "optimal"
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 
 
@@ -151,7 +149,7 @@ class Judge:
 
     def beaten(self, slots: Index) -> Iterator[Found]:
         """Plays that end better than those of the expert that is called optimal."""
-        if self.goal is None or all(expert.name != BEST for expert in self.problem.experts):
+        if self.goal is None or all(expert.name != OPTIMAL for expert in self.problem.experts):
             return
         seats, worth = (
             self.arena.seats,
@@ -159,18 +157,18 @@ class Judge:
         )
         fair = [int(s) for s, ok in zip(slots, self._judged("valid", slots), strict=True) if ok]
         claims = {
-            seats[s].instance: s for s in fair if seats[s].expert == BEST and seats[s].is_pure
+            seats[s].instance: s for s in fair if seats[s].expert == OPTIMAL and seats[s].is_pure
         }
-        span = self.problem.expert(BEST).span
+        span = self.problem.expert(OPTIMAL).span
         for slot in fair:
             claim = claims.get(seats[slot].instance)
             if claim is None or worth[slot] <= worth[claim] or close(worth[slot], worth[claim]):
                 continue
             what = (
                 f"this play ends with `{self.goal.name}` = {worth[slot]:g}, "
-                f"the expert `{BEST}` with {worth[claim]:g}"
+                f"the expert `{OPTIMAL}` with {worth[claim]:g}"
             )
-            yield Found("reference", slot, what, span, BEST)
+            yield Found("reference", slot, what, span, OPTIMAL)
 
 
 def close(

@@ -17,6 +17,7 @@ from gnarl_compiler.build.artifact import Artifact
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.support.endings import SpecFault
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, NODE
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.checks.explore.artifacts import instance_pool
 from gnarl_runtime.checks.findings.findings import Failure
@@ -98,7 +99,7 @@ class _Pairs:
         yield "the last pick", self.equal(last, batch.last[self.there])
         arena.run("observe", np.arange(2 * self.count), np.zeros(2 * self.count, np.int32))
         for feature in batch.layout.stored():
-            if feature.stage in ("state", "derived"):
+            if not feature.stage.steady:
                 yield f"`{feature.name}`", self.same_feature(batch, feature)
         yield from self.judgements()
 
@@ -129,10 +130,10 @@ class _Pairs:
     def same_feature(self, batch: Batch, feature: Feature) -> NDArray[np.bool_]:
         """A feature of both halves; edges are compared as matrices."""
         values = batch.features[feature.name]
-        if feature.place == "edge":
+        if feature.place is EDGE:
             values = _dense(batch, values)
         here, there = values[self.here], self._aligned(values[self.there])
-        if feature.type in ("pointer", "mask_one"):
+        if feature.type.names_nodes:
             rows = self.here.reshape(-1, *(1,) * (here.ndim - 1))
             moved = self.names[rows, here]
             here = np.where(_in_use(batch, feature)[self.here], moved, there)
@@ -155,12 +156,12 @@ class _Pairs:
 
 def _in_use(batch: Batch, feature: Feature) -> NDArray[np.bool_]:
     """Which cells hold a value: those of nodes, pairs or edges that are there."""
-    if feature.type == "mask_one" or feature.place == "graph":
+    if feature.single:
         return np.ones(len(batch.n), np.bool_)
-    if feature.place == "edge":
+    if feature.place is EDGE:
         return np.asarray(batch.edge_id >= 0)
     nodes = np.arange(batch.layout.nodes) < batch.n[:, None]
-    return nodes if feature.place == "node" else nodes[:, :, None] & nodes[:, None, :]
+    return nodes if feature.place is NODE else nodes[:, :, None] & nodes[:, None, :]
 
 
 def _dense(batch: Batch, values: Values) -> Values:

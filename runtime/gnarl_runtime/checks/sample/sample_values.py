@@ -13,6 +13,7 @@ from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.instances.sources import draw_values
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, INPUT
 
 # drawn: as the spec draws them; ties: few different ones, whose sums are exact;
 # near: ties that differ by less than `~=` can see.
@@ -25,13 +26,13 @@ _NUDGE = 2.0**-22  # relative: a float32 number can hold it, `~=` ignores it
 
 def sample_inputs(problem: Problem, graph: Graph, style: Style, rng: Generator) -> dict[str, Array]:
     """Every input feature of one instance, in the order of the spec."""
-    own = [feature for feature in problem.features if feature.stage == "input"]
+    own = [feature for feature in problem.features if feature.stage is INPUT]
     return {feature.name: sample_feature(feature, graph, style, rng) for feature in own}
 
 
 def sample_feature(feature: Feature, graph: Graph, style: Style, rng: Generator) -> Array:
     """Values of one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
-    if feature.type != "scalar":
+    if not feature.is_number:
         return _whole(feature, graph, rng)
     source = feature.source
     if style == "drawn" and source is not None and source.name != "given":
@@ -40,10 +41,10 @@ def sample_feature(feature: Feature, graph: Graph, style: Style, rng: Generator)
         values: NDArray[Any] = _grid_distances(graph.n, rng)
     else:
         first, last, grid = scalar_grid(feature)
-        values = rng.integers(first, last + 1, _shape(feature, graph)) * grid
+        values = rng.integers(first, last + 1, feature.shape(graph.n)) * grid
     if style == "near":
         values = values * (1 + _NUDGE * rng.integers(-1, 2, np.shape(values)))
-    return on_edges(values, graph) if feature.place == "edge" else np.asarray(values)
+    return on_edges(values, graph) if feature.place is EDGE else np.asarray(values)
 
 
 def scalar_grid(feature: Feature) -> tuple[int, int, float]:
@@ -60,18 +61,10 @@ def scalar_grid(feature: Feature) -> tuple[int, int, float]:
 
 def _whole(feature: Feature, graph: Graph, rng: Generator) -> Array:
     """Masks, categories and nodes: there are few values anyway."""
-    if feature.type == "mask_one":
-        return np.asarray(rng.integers(graph.n), np.int64)
-    below = {"mask": 2, "categorical": feature.categories, "pointer": graph.n}[feature.type]
-    values: NDArray[Any] = rng.integers(0, below, _shape(feature, graph))
-    if feature.place == "edge":
+    values: NDArray[Any] = rng.integers(0, feature.limit(graph.n) or 2, feature.shape(graph.n))
+    if feature.place is EDGE:
         values = on_edges(values, graph)
-    return np.asarray(values, np.bool_ if feature.type == "mask" else np.int64)
-
-
-def _shape(feature: Feature, graph: Graph) -> tuple[int, ...]:
-    n = graph.n
-    return {"node": (n,), "edge": (n, n), "pair": (n, n), "graph": ()}[feature.place]
+    return np.asarray(values, feature.type.value.array)
 
 
 def _grid_distances(n: int, rng: Generator) -> NDArray[np.float64]:

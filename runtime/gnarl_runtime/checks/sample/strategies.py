@@ -24,7 +24,7 @@ from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import State
 from gnarl_dsl.model import Feature, GraphKind, Problem
-from gnarl_dsl.model.kinds import SCALAR
+from gnarl_dsl.model.kinds import EDGE, INPUT
 from gnarl_runtime.checks.sample.sample_instances import suits
 from gnarl_runtime.checks.sample.sample_values import on_edges, scalar_grid
 
@@ -93,7 +93,7 @@ def _instance(draw: Draw, problem: Problem, least: int, most: int) -> Instance:
     n = draw(st.integers(least, most))
     names, tags = draw(_ORDERS), draw(_ORDERS)
     graph = _graph(draw, problem.graph, n, most).relabel(_order(names, n))
-    own = [feature for feature in problem.features if feature.stage == "input"]
+    own = [feature for feature in problem.features if feature.stage is INPUT]
     inputs = {feature.name: _values(draw, feature, graph, most) for feature in own}
     return ShownInstance(graph, inputs, _order(tags, n).astype(np.uint64))
 
@@ -183,16 +183,13 @@ def _values(draw: Draw, feature: Feature, graph: Graph, most: int) -> Array:
     n = graph.n
     if feature.source is not None and feature.source.name == "euclidean":
         distances = _distances(draw, n, most)
-        return on_edges(distances, graph) if feature.place == "edge" else distances
-    if feature.type == "mask_one" or feature.place == "graph":
-        return _listed(draw, feature, n, 1, 1).reshape(())
-    if feature.place == "node":
-        return _listed(draw, feature, n, n, most)
-    if feature.place == "pair":
-        return _listed(draw, feature, n, n * n, most * most).reshape(n, n)
+        return on_edges(distances, graph) if feature.place is EDGE else distances
+    cells = _listed(draw, feature, n, feature.cells(n, graph.m), most**feature.width)
+    if feature.place is not EDGE:
+        return cells.reshape(feature.shape(n))
     ends = graph.edges()
-    room = np.zeros((n, n), _dtype(feature))
-    room[ends[:, 0], ends[:, 1]] = _listed(draw, feature, n, len(ends), most * most)
+    room = np.zeros((n, n), cells.dtype)
+    room[ends[:, 0], ends[:, 1]] = cells
     return on_edges(room, graph)
 
 
@@ -200,22 +197,19 @@ def _listed(draw: Draw, feature: Feature, n: int, cells: int, most: int) -> NDAr
     """So many cells: the first ones from a list, the others the plainest value there is."""
     drawn = draw(st.lists(_cell(feature), max_size=most))
     values = [*drawn, *[_plain(feature)] * cells][:cells]
-    return np.array([v % n if _holds_node(feature) else v for v in values], _dtype(feature))
-
-
-def _holds_node(feature: Feature) -> bool:
-    return feature.type in ("mask_one", "pointer")
+    kind = feature.type
+    return np.array([v % n if kind.names_nodes else v for v in values], kind.value.array)
 
 
 def _cell(feature: Feature) -> st.SearchStrategy[Any]:
-    if feature.type is SCALAR:
+    if feature.is_number:
         return _number(feature)
     most = feature.limit(1000)
     return st.booleans() if most is None else st.integers(0, most - 1)
 
 
 def _plain(feature: Feature) -> float:
-    return _ties(feature)[0] if feature.type == "scalar" else 0
+    return _ties(feature)[0] if feature.is_number else 0
 
 
 def _number(feature: Feature) -> st.SearchStrategy[float]:
@@ -243,8 +237,3 @@ def _distances(draw: Draw, n: int, most: int) -> NDArray[np.float64]:
     points = draw(st.lists(st.tuples(side, side), min_size=most, max_size=most, unique=True))
     x, y = np.array(points[:n]).reshape(n, 2).T
     return np.asarray(np.hypot(x[:, None] - x, y[:, None] - y))
-
-
-def _dtype(feature: Feature) -> type[np.generic]:
-    kinds: dict[str, type[np.generic]] = {"scalar": np.float64, "mask": np.bool_}
-    return kinds.get(feature.type, np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE
 from gnarl_runtime.checks.witness.witness_play import SMALL
 from gnarl_runtime.instances.instance_checks import InstanceError, verify_instance
 
@@ -103,13 +104,13 @@ def _without_nodes(
 
 def _kept_values(feature: Feature, values: Array, names: dict[int, int]) -> list[Array]:
     kept = list(names)
-    if feature.type == "mask_one" or (feature.type == "pointer" and feature.place == "graph"):
+    if feature.marks:
         node = int(values[()])
         return [np.asarray(names[node])] if node in names else [*map(np.asarray, names.values())]
-    if feature.place == "graph":
+    if feature.single:
         return [values]
-    part = values[kept] if feature.place == "node" else values[np.ix_(kept, kept)]
-    if feature.type == "pointer":
+    part = values[np.ix_(*[kept] * feature.width)]
+    if feature.type.names_nodes:
         part = np.vectorize(lambda node: names.get(int(node), 0), otypes=[np.int64])(part)
     return [part]
 
@@ -127,7 +128,7 @@ def cleared(problem: Problem, instance: Instance) -> Instance:
     """The same with zero where an edge value has no edge any more."""
     inputs = {
         name: np.where(instance.graph.adjacency, values, np.zeros((), values.dtype))
-        if problem.feature(name).place == "edge"
+        if problem.feature(name).place is EDGE
         else values
         for name, values in instance.inputs.items()
     }
@@ -149,7 +150,7 @@ def _plainer(problem: Problem, instance: Instance) -> Iterator[Instance]:
     ranks = np.arange(instance.graph.n).astype(np.uint64)
     for name, values in instance.inputs.items():
         feature = problem.feature(name)
-        if feature.type == "scalar" and feature.source is not None:
+        if feature.is_number and feature.source is not None:
             for plain in (v for v in _PLAIN if _in_range(feature, v)):
                 yield from _all_equal(instance, feature, values, plain)
                 yield from _with_value(instance, feature, values, plain)
@@ -169,7 +170,7 @@ def _all_equal(
     instance: Instance, feature: Feature, values: Array, plain: float
 ) -> Iterator[Instance]:
     """Every cell at once: ties may need it."""
-    used = instance.graph.adjacency if feature.place == "edge" else np.ones(values.shape, bool)
+    used = instance.graph.adjacency if feature.place is EDGE else np.ones(values.shape, bool)
     equal = np.where(used, plain, 0.0)
     if plainness(plain) < max((plainness(float(v)) for v in values[used]), default=(0, 0, 0.0)):
         inputs = {**instance.inputs, feature.name: equal}
@@ -180,8 +181,8 @@ def _with_value(
     instance: Instance, feature: Feature, values: Array, plain: float
 ) -> Iterator[Instance]:
     """One cell at a time set to a plainer value; both directions of an undirected edge."""
-    symmetric = feature.place == "edge" and not instance.graph.directed
-    on_edges = instance.graph.adjacency if feature.place == "edge" else np.ones(values.shape, bool)
+    symmetric = feature.place is EDGE and not instance.graph.directed
+    on_edges = instance.graph.adjacency if feature.place is EDGE else np.ones(values.shape, bool)
     for cell in np.argwhere(on_edges):
         place = tuple(int(i) for i in cell)
         if symmetric and place[0] > place[1]:

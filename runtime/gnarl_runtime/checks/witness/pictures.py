@@ -12,6 +12,7 @@ from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import State
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import EDGE, INPUT, STATE
 from gnarl_runtime.checks.findings.findings import Failure
 from gnarl_runtime.checks.witness.witness_play import play_picks
 from gnarl_runtime.envs.draw_state import draw_state
@@ -62,14 +63,12 @@ def _nodes(problem: Problem, failure: Failure, state: State) -> Iterator[str]:
         own = [
             f"{f.name}={_cell(failure, f.name, (node,))}"
             for f in problem.features
-            if f.stage == "input" and f.place == "node" and f.type != "mask_one"
+            if f.stage is INPUT and f.width == 1
         ]
         marks = [
             f.name
             for f in problem.features
-            if f.stage == "input"
-            and f.type == "mask_one"
-            and int(failure.instance.inputs[f.name]) == node
+            if f.stage is INPUT and f.type.single and int(failure.instance.inputs[f.name]) == node
         ]
         label = _quote("\n".join([str(node), *marks, *own]))
         fill = f', style=filled, fillcolor="{_LEGAL}"' if legal[node] else ""
@@ -81,7 +80,7 @@ def _edges(problem: Problem, failure: Failure, state: State) -> Iterator[str]:
     """The edges of the current graph; new ones of a mutable graph are bold."""
     directed, first = problem.graph.directed, failure.instance.graph.adjacency
     joint = "->" if directed else "--"
-    weighted = [f for f in problem.features if f.stage == "input" and f.place == "edge"]
+    weighted = [f for f in problem.features if f.stage is INPUT and f.place is EDGE]
     for u, v in np.argwhere(state.adjacency if directed else np.triu(state.adjacency)):
         values = ", ".join(f"{_cell(failure, f.name, (int(u), int(v)))}" for f in weighted)
         label = f" [label={_quote(values)}]" if values else ""
@@ -91,7 +90,7 @@ def _edges(problem: Problem, failure: Failure, state: State) -> Iterator[str]:
 
 def _pointers(problem: Problem, state: State, joint: str) -> Iterator[str]:
     for feature in problem.features:
-        if feature.type != "pointer" or feature.stage != "state" or feature.place != "node":
+        if not feature.points or feature.stage is not STATE:
             continue
         for node, other in enumerate(state.features[feature.name]):
             if int(other) != node:

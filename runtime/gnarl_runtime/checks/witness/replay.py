@@ -10,10 +10,16 @@ from gnarl_compiler.interpret.state import SpecRunError, State
 from gnarl_dsl.language.numbers import SNAP, nearly_equal
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.findings.findings import Failure
-from gnarl_runtime.checks.properties.paying import Paying
-from gnarl_runtime.checks.witness.backend import backend_differs
-from gnarl_runtime.checks.witness.chance import earns_the_same, plays_by_chance
-from gnarl_runtime.checks.witness.witness_idle import is_idle
+from gnarl_runtime.checks.properties.reward_properties import Paying
+from gnarl_runtime.checks.witness.verdicts import (
+    backend_differs,
+    beats_expert,
+    earns_the_same,
+    is_idle,
+    misleads,
+    pays_badly,
+    plays_by_chance,
+)
 from gnarl_runtime.checks.witness.witness_play import (
     Played,
     can_end_well,
@@ -26,7 +32,6 @@ from gnarl_runtime.checks.witness.witness_play import (
     loses_its_way,
     play_picks,
 )
-from gnarl_runtime.checks.witness.witness_reference import beats_expert, misleads, pays_badly
 from gnarl_runtime.checks.witness.witness_renaming import earns_by_rank, renaming_matters, uneven
 
 

@@ -17,6 +17,7 @@ from gnarl_compiler.interpret.explain import why_illegal
 from gnarl_compiler.interpret.state import SpecRunError, State
 from gnarl_compiler.interpret.trace import describe_changes, describe_instance
 from gnarl_dsl.model import Expr, Problem
+from gnarl_dsl.model.kinds import INPUT
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.findings.findings import Failure, Property
 from gnarl_runtime.checks.witness.ascii_drawing import draw_graph
@@ -65,7 +66,7 @@ def _violated(problem: Problem, span: Span | None) -> Iterator[str]:
 
 def _graph(problem: Problem, instance: Instance) -> Iterator[str]:
     yield from describe_instance(problem, instance)
-    marked = [f for f in problem.features if f.stage == "input" and f.type == "mask_one"]
+    marked = [f for f in problem.features if f.stage is INPUT and f.type.single]
     nodes = {int(instance.inputs[feature.name]) for feature in marked}
     drawing = draw_graph(instance.graph, nodes)
     if drawing:

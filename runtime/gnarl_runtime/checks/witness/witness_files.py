@@ -11,30 +11,74 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import INPUT, ORACLE, Stage
 from gnarl_dsl.report.source import Span
-from gnarl_runtime.checkpoints.spec_texts import SpecTextError, params_of, problem_from, texts_of
+from gnarl_runtime.checkpoints.spec_texts import (
+    SpecText,
+    SpecTextError,
+    params_of,
+    problem_from,
+    texts_of,
+)
 from gnarl_runtime.checks.findings.findings import Failure, Property
 from gnarl_runtime.checks.witness.replay import holds
-from gnarl_runtime.checks.witness.witness_format import (
-    PROPERTIES,
-    VERSION,
-    Case,
-    Where,
-    WitnessFile,
-)
-from gnarl_runtime.instances.cells import cell_count, cell_type, to_cells, to_dense
+from gnarl_runtime.instances.cells import cell_type, to_cells, to_dense
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, verify_instance
 
 MAX_BYTES = 64 << 20
+VERSION = 1
+PROPERTIES: tuple[str, ...] = get_args(Property)
+
+
+class _Described(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Case(_Described):
+    """An instance: cells of each input and given oracle in a row, in the order of its place.
+
+    Cells of edges stand in the order of `edges`. Tags are texts: JSON numbers lose large ones.
+    """
+
+    nodes: int
+    edges: list[tuple[int, int]]
+    tags: list[str]
+    inputs: dict[str, list[float | int | bool]]
+    oracles: dict[str, list[float | int | bool | str]]
+
+
+class Where(_Described):
+    """The violated piece of a spec file, in characters."""
+
+    start: int
+    end: int
+    file: int
+
+
+class WitnessFile(_Described):
+    """All of a witness file."""
+
+    format: Literal["gnarl-witness"] = "gnarl-witness"
+    version: int = VERSION
+    problem: str
+    problem_hash: str
+    params: dict[str, str]
+    spec: list[SpecText]  # the spec, then what it extends
+    property: str
+    message: str
+    expert: str | None
+    where: Where | None
+    instance: Case
+    picks: list[int]
 
 
 class WitnessError(ValueError):
@@ -182,8 +226,8 @@ class _Case:
 
     def instance(self) -> Instance:
         graph = self.graph()
-        inputs = self.dense(graph, "input", self.case.inputs)
-        oracles = self.dense(graph, "oracle", self.case.oracles)
+        inputs = self.dense(graph, INPUT, self.case.inputs)
+        oracles = self.dense(graph, ORACLE, self.case.oracles)
         try:
             instance = Instance(graph, inputs, self.tags(), oracles)
             verify_instance(self.problem, instance, self.path)
@@ -215,14 +259,14 @@ class _Case:
             raise WitnessError(f"{self.path}: `tags` must be whole numbers ({error})") from error
 
     def dense(
-        self, graph: Graph, stage: str, given: Mapping[str, Sequence[float | int | bool | str]]
+        self, graph: Graph, stage: Stage, given: Mapping[str, Sequence[float | int | bool | str]]
     ) -> dict[str, Array]:
-        known = {f.name: f for f in self.problem.features if f.stage == stage}
+        known = {f.name: f for f in self.problem.features if f.stage is stage}
         values: dict[str, Array] = {}
         for name, cells in given.items():
             if name not in known:
-                raise WitnessError(f"{self.path}: {self.problem.name} has no {stage} `{name}`")
-            wanted = cell_count(known[name], graph.n, graph.m)
+                raise WitnessError(f"{self.path}: {self.problem.name} has no {stage.name} `{name}`")
+            wanted = known[name].cells(graph.n, graph.m)
             if len(cells) != wanted:
                 found = f"`{name}` has {len(cells)} values, expected {wanted}"
                 raise WitnessError(f"{self.path}: {found}")

@@ -15,6 +15,7 @@ from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import SpecRunError, State
 from gnarl_dsl.language.numbers import nearly_equal
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import ORACLE
 from gnarl_runtime.checks.findings.findings import Failure
 from gnarl_runtime.checks.witness.witness_play import SMALL
 
@@ -110,7 +111,7 @@ def earns_by_rank(game: Interpreter, state: State, pick: int) -> bool:
 def retagged(state: State, order: Permutation) -> State:
     """The same state with the hidden ranks dealt out in another way; labels stay as they were."""
     read = Evaluator(state)
-    hidden = [f.name for f in state.episode.problem.features if f.stage == "oracle"]
+    hidden = [f.name for f in state.episode.problem.features if f.stage is ORACLE]
     labels = {name: np.asarray(read.stored(name)) for name in hidden}
     instance = state.episode.instance
     dealt = Instance(instance.graph, instance.inputs, instance.tags[order], labels)

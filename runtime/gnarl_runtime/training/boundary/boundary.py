@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Problem, cheapest_reward
 from gnarl_runtime.envs.engine import compile_for
-from gnarl_runtime.envs.rewards import cheapest_reward
-from gnarl_runtime.instances.instance_format import Provenance
+from gnarl_runtime.instances.instance_files import Provenance
 from gnarl_runtime.instances.pools import Pool, Progress, draw_pool, pool_of
 from gnarl_runtime.training.boundary.flow import BoundaryError, choose_expert, close_lines, flow_of
 from gnarl_runtime.training.boundary.replays import Picks, pad, play_picks, roll_expert

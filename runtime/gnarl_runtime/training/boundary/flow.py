@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gnarl_dsl import model
-from gnarl_dsl.model import Expr, Feature, Model, Problem
+from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, INPUT, NUMBER
+from gnarl_dsl.model.parts import features_named, parts_behind
 from gnarl_dsl.report.source import Span
 
-# Sources whose values can be moved (boundary_moves.py): cell by cell, or a point at a time.
+# Sources whose values can be moved (moves.py): cell by cell, or a point at a time.
 CELLS = frozenset({"uniform", "clrs_weight"})
 POINTS = frozenset({"euclidean"})
 
@@ -36,13 +38,13 @@ def flow_of(problem: Problem) -> Flow:
     while found != carrying:
         carrying = found
         found = carrying | frozenset(_reached(problem, carrying))
-    on_edges = frozenset(f.name for f in problem.features if f.place == "edge")
+    on_edges = frozenset(f.name for f in problem.features if f.place is EDGE)
     return Flow(problem, movable, carrying, on_edges)
 
 
 def is_movable(feature: Feature) -> bool:
     source = feature.source
-    numbers = feature.stage == "input" and feature.type == "scalar"
+    numbers = feature.stage is INPUT and feature.is_number
     return numbers and source is not None and source.name in CELLS | POINTS
 
 
@@ -80,9 +82,9 @@ def _compared(
     if isinstance(expert, model.GreedyExpert):
         yield expert.span, problem.objective(expert.objective).value
         return
-    for part in parts_of(problem, expert.phases, set()):
+    for part in parts_behind(problem, expert.phases):
         match part:
-            case model.Compare(of="scalar"):
+            case model.Compare(of=kind) if kind == NUMBER:
                 yield part.span, (part.left, part.right)
             case model.SortKey():
                 yield part.value.span, part.value
@@ -92,9 +94,9 @@ def _compared(
 
 def _may_move(flow: Flow, part: object) -> bool:
     """Whether a formula reads what depends on a movable input, or is told a number by another."""
-    inside = list(parts_of(flow.problem, part, set()))
-    told = any(isinstance(item, model.Variable) and item.type == "scalar" for item in inside)
-    return told or any(name in flow.carrying for item in inside for name in _names(item))
+    inside = list(parts_behind(flow.problem, part))
+    told = any(isinstance(item, model.Variable) and item.type == NUMBER for item in inside)
+    return told or any(name in flow.carrying for item in inside for name in features_named(item))
 
 
 def _no_input() -> str:
@@ -107,45 +109,7 @@ def _no_input() -> str:
 
 def read_by(problem: Problem, part: object) -> set[str]:
     """The features that a part of a problem reads, through lets, clauses and derived features."""
-    return {name for item in parts_of(problem, part, set()) for name in _names(item)}
-
-
-def parts_of(problem: Problem, part: object, entered: set[str]) -> Iterator[Model]:
-    """A part and all that it is made of; each definition is entered once."""
-    if isinstance(part, tuple):
-        for item in part:
-            yield from parts_of(problem, item, entered)
-    if not isinstance(part, Model):
-        return
-    yield part
-    yield from parts_of(problem, tuple(vars(part).values()), entered)
-    for name, body in _definitions(problem, part):
-        if name not in entered:
-            entered.add(name)
-            yield from parts_of(problem, body, entered)
-
-
-def _names(part: Model) -> tuple[str, ...]:
-    match part:
-        case model.Read() | model.OneNode() | model.FeatureRef():
-            return (part.feature,)
-        case model.Chase():
-            return (part.pointer, part.weight) if part.weight else (part.pointer,)
-    return ()
-
-
-def _definitions(problem: Problem, part: Model) -> Iterator[tuple[str, Expr | None]]:
-    """What the names in a part stand for."""
-    match part:
-        case model.LetCall():
-            yield f"let {part.name}", problem.let(part.name).body
-        case model.ClauseRef(clause="objective"):
-            yield f"objective {part.name}", problem.objective(part.name).value
-        case model.ClauseRef():
-            yield part.clause, problem.correct if part.clause == "correct" else problem.valid
-    for name in _names(part):
-        if problem.feature(name).stage == "derived":
-            yield f"feature {name}", problem.feature(name).initial
+    return {name for item in parts_behind(problem, part) for name in features_named(item)}
 
 
 # Flowing
@@ -154,7 +118,7 @@ def _definitions(problem: Problem, part: Model) -> Iterator[tuple[str, Expr | No
 def _reached(problem: Problem, carrying: frozenset[str]) -> Iterator[str]:
     """Features that take a number from a carrying one: at reset, by a formula, by an update."""
     for feature in problem.features:
-        computed = feature.stage in ("state", "derived") and feature.type == "scalar"
+        computed = feature.is_number and not feature.stage.steady
         if computed and not carrying.isdisjoint(read_by(problem, feature.initial)):
             yield feature.name
     for phase in problem.phases:
@@ -171,8 +135,7 @@ def _assigned(
         match statement:
             case model.Assign():
                 read = shared | read_by(problem, statement.value)
-                is_number = problem.feature(statement.feature).type == "scalar"
-                if is_number and not carrying.isdisjoint(read):
+                if problem.feature(statement.feature).is_number and not carrying.isdisjoint(read):
                     yield statement.feature
             case model.When():
                 yield from _assigned(problem, (*lets, *statement.then), carrying)

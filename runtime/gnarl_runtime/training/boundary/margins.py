@@ -24,6 +24,7 @@ from gnarl_compiler.interpret.state import Episode, State, Value
 from gnarl_dsl import model
 from gnarl_dsl.language.numbers import compare_values
 from gnarl_dsl.model import Expr, Problem
+from gnarl_dsl.model.kinds import NUMBER, STATE
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.training.boundary.flow import Flow
 from gnarl_runtime.training.boundary.slopes import Cell, Slopes, Traced, slopes_of
@@ -96,7 +97,7 @@ class Tracer(Evaluator):
     # Margins
 
     def compare(self, expr: model.Compare, bound: Bindings) -> bool:
-        if expr.of != "scalar" or self.book is None:
+        if expr.of != NUMBER or self.book is None:
             return super().compare(expr, bound)
         left, right = self.value(expr.left, bound), self.value(expr.right, bound)
         if left is None or right is None:
@@ -228,10 +229,10 @@ def _initial_slopes(flow: Flow, blank: State) -> dict[Cell, Slopes]:
     """Slopes of the state features that start as formulas of movable inputs."""
     read, slopes = Tracer(blank, flow, {}), dict[Cell, Slopes]()
     for feature in flow.problem.features:
-        if feature.stage != "state" or feature.name not in flow.carrying:
+        if feature.stage is not STATE or feature.name not in flow.carrying:
             continue
         assert feature.initial is not None
-        cells = [()] if feature.place == "graph" else list(read.cells(feature.place))
+        cells = [()] if feature.single else list(read.cells(feature.place))
         for index in cells:
             place = dict(zip(feature.vars, index, strict=False))
             found = slopes_of(read.number(feature.initial, place))

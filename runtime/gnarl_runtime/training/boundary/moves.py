@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE, PAIR
 from gnarl_runtime.training.boundary.flow import CELLS
 from gnarl_runtime.training.boundary.slopes import Cell, usable
 
@@ -99,7 +100,7 @@ def slides(problem: Problem, instance: Instance, slopes: Mapping[Cell, float]) -
         if feature.source.name in CELLS:
             start = float(instance.inputs[feature.name][cell[1]])
             found.append(Slide(cell_move(problem, feature, cell[1]), start, slope))
-        elif feature.place == "pair" or is_complete(instance):
+        elif feature.place is PAIR or is_complete(instance):
             points.setdefault(feature.name, {})[cell] = slope
     for name, cells in points.items():
         found += point_slides(problem.feature(name), instance, cells)
@@ -107,7 +108,7 @@ def slides(problem: Problem, instance: Instance, slopes: Mapping[Cell, float]) -
 
 
 def cell_move(problem: Problem, feature: Feature, index: tuple[int, ...]) -> CellMove:
-    both_ways = feature.place == "edge" and not problem.graph.directed
+    both_ways = feature.place is EDGE and not problem.graph.directed
     low, high = value_range(feature, directed=problem.graph.directed)
     return CellMove(feature, index, both_ways, low, high)
 

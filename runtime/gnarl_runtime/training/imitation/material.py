@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Problem, cheapest_reward
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Compiled, Engine, compile_for
-from gnarl_runtime.envs.rewards import cheapest_reward
 from gnarl_runtime.instances.pools import Pool, pool_of
 from gnarl_runtime.instances.sampler import uniform_below
 from gnarl_runtime.training.boundary.boundary import Boundary, boundary_states, play_picks

@@ -1,14 +1,12 @@
-"""Properties that compare plays: views of explored spaces go in, what breaks them comes out.
+"""Properties of what is paid: views of explored spaces go in, what breaks them comes out.
 
-An expert called `optimal` is held to its name; a reward must pay right answers best; experts and
-rewards must not hang on the hidden ranks of nodes; an expert that stops must have ended the
-episode.
+Rewards add up to what they measure, and pay right answers best; an expert called `optimal` is
+held to its name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +14,51 @@ from numpy.typing import NDArray
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl import model
 from gnarl_dsl.language.numbers import ABSOLUTE, RELATIVE
-from gnarl_dsl.language.registered import FUNCTIONS
-from gnarl_dsl.model import Problem, choose_reward
-from gnarl_runtime.checks.explore.board import Board
+from gnarl_dsl.model import OPTIMAL, Problem, choose_reward
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View
-from gnarl_runtime.checks.properties.expert_properties import rule_span
-from gnarl_runtime.checks.properties.found import Check, Found
-from gnarl_runtime.checks.properties.paying import BEST, Paying, paying, step_rewards
+from gnarl_runtime.checks.properties.found import Found
 
 Numbers = NDArray[np.float64]
 Truths = NDArray[np.bool_]
+Paying = model.Objective | model.Reward
+
+
+def paying(problem: Problem) -> list[Paying]:
+    """What a right answer must pay most of: objectives, potentials and rewards at the end."""
+    return [*problem.objectives, *(r for r in problem.rewards if r.kind != "step")]
+
+
+def step_rewards(problem: Problem) -> list[model.Reward]:
+    """Rewards that are paid pick by pick, so that it matters how an end was reached."""
+    return [reward for reward in problem.rewards if reward.kind == "step"]
+
+
+def check_telescope(view: View, reward: str | None = None) -> Iterator[Found]:
+    """Every round pays exactly J(after) - J(before), so that rewards add up to J(end) - J(start).
+
+    Compared bit for bit: both sides are the same subtraction.
+    """
+    entry = choose_reward(view.problem, reward)
+    if entry is None or entry.kind != "potential":
+        return
+    space, span = view.space, entry.value.span
+    potential = space.field("potential")
+    bad = np.flatnonzero(~np.isfinite(potential))
+    yield Found("reward-telescope", bad, f"`{entry.name}` is not a finite number here", span)
+    led = space.target >= 0
+    source, target = space.source[led], space.target[led]
+    gain = np.where(view.starting[target], potential[target] - potential[source], 0.0)
+    with np.errstate(invalid="ignore"):
+        odd = (space.rewards[led] != gain) & np.isfinite(gain)
+    what = f"the reward of this pick is not the gain in `{entry.name}`"
+    yield Found("reward-telescope", source[odd], what, span, last=space.picks[led][odd])
+    kernel = f"objective_{entry.name}"
+    if isinstance(entry, model.Objective) and space.has(kernel):
+        value = space.value(kernel)
+        off = np.flatnonzero(view.starting & (value != potential) & np.isfinite(potential))
+        what = f"rewards are measured from another value than `{entry.name}` has here"
+        yield Found("reward-telescope", off, what, span)
 
 
 # The expert called optimal
@@ -35,16 +67,16 @@ Truths = NDArray[np.bool_]
 def check_optimal(view: View) -> Iterator[Found]:
     """No legal play that ends well is worth more than a play of the expert called `optimal`."""
     problem, space = view.problem, view.space
-    if not problem.objectives or all(expert.name != BEST for expert in problem.experts):
+    if not problem.objectives or all(expert.name != OPTIMAL for expert in problem.experts):
         return
     goal = problem.objective()
     worth = space.value(f"objective_{goal.name}")
     over = space.ended != RUNNING
-    own = over & reached_by(view, BEST)
+    own = over & reached_by(view, OPTIMAL)
     claimed = per_instance(space, np.where(own, worth, np.inf), own, np.minimum)
     better = over & view.good & (worth > above(claimed)[space.instance])
-    what = f"this play ends with more `{goal.name}` than a play of the expert `{BEST}`"
-    yield Found("reference", np.flatnonzero(better), what, goal.value.span, BEST)
+    what = f"this play ends with more `{goal.name}` than a play of the expert `{OPTIMAL}`"
+    yield Found("reference", np.flatnonzero(better), what, goal.value.span, OPTIMAL)
 
 
 def reached_by(view: View, expert: str) -> Truths:
@@ -72,7 +104,7 @@ def above(values: Numbers) -> Numbers:
     return np.asarray(values + np.maximum(RELATIVE * np.abs(finite), ABSOLUTE))
 
 
-# Rewards
+# Right and wrong ends
 
 
 def check_rewards(view: View, reward: str | None = None) -> Iterator[Found]:
@@ -154,7 +186,7 @@ def below(values: Numbers) -> Numbers:
 
 def returns(space: Space, entry: Paying) -> Numbers:
     """The sum of rewards of any play that leads to each end, which its last state decides."""
-    if isinstance(entry, model.Reward) and entry.kind == "terminal":
+    if entry.kind == "terminal":
         result = np.zeros(len(space))
         led = space.target >= 0
         result[space.target[led]] = space.rewards[led]
@@ -164,131 +196,3 @@ def returns(space: Space, entry: Paying) -> Numbers:
     at_start = space.depth == 0
     first[space.instance[at_start]] = potential[at_start]
     return np.asarray(potential - first[space.instance])
-
-
-# Hidden ranks
-
-
-def check_uneven(view: View) -> Iterator[Found]:
-    """An expert's answer does not change when the hidden ranks of the nodes are dealt anew.
-
-    Ranks break ties in `any argmin`; a policy cannot see them. Labels stay as they are: an
-    oracle may choose among equally good answers.
-    """
-    problem, space = view.problem, view.space
-    steady = [e for e in problem.experts if e.name in steady_experts(problem)]
-    if not steady or not len(space):
-        return
-    other = Space(retagged(space.board), space.layers, space.bound)
-    for expert in steady:
-        mine = view.expert(expert.name).distribution
-        moved = np.flatnonzero((mine != other.expert(expert.name)).any(axis=1))
-        what = (
-            f"the expert `{expert.name}` chooses among equally good nodes by their hidden ranks, "
-            "which no policy can see; likely fix: `uniform v … minimising`, which keeps all ties"
-        )
-        phases = space.field("phase")
-        for number in range(len(problem.phases)):
-            here = moved[phases[moved] == number]
-            span = rule_span(problem, expert, number)
-            yield Found("expert-uneven", here, what, span, expert.name)
-
-
-def check_luck(view: View) -> Iterator[Found]:
-    """What a pick earns does not change when the hidden ranks of the nodes are dealt anew.
-
-    `any argmin` in an update may take either of two nodes; a policy that cannot see which can
-    learn what its pick is worth only if both are worth the same.
-    """
-    problem, space = view.problem, view.space
-    entry = choose_reward(problem, None)
-    decides = (tuple(phase.update for phase in problem.phases), problem.lets, entry)
-    ranked = next(_ranked(decides), None)
-    led = np.flatnonzero(space.target >= 0)
-    if entry is None or ranked is None or not len(led) or _draws(decides):
-        return
-    source, picks = space.source[led], space.picks[led]
-    other = retagged(space.board).step(space.rows[source], space.instance[source], picks)
-    mine = space.rewards[led]
-    gap, size = np.abs(mine - other.rewards), np.maximum(np.abs(mine), np.abs(other.rewards))
-    moved = (other.fault <= 0) & (gap > np.maximum(RELATIVE * size, ABSOLUTE))
-    what = (
-        f"what this pick earns in `{entry.name}` hangs on the hidden ranks of nodes, which no "
-        "policy can see; likely fix: nodes that tie here should be worth the same"
-    )
-    yield Found("reward-uneven", source[moved], what, ranked.span, last=picks[moved])
-
-
-def _ranked(node: object) -> Iterator[model.Quantifier]:
-    """The places at which hidden ranks break ties."""
-    match node:
-        case model.Quantifier(op="argmin" | "argmax"):
-            yield node
-        case model.Model():
-            for value in vars(node).values():
-                yield from _ranked(value)
-        case tuple():
-            for value in node:
-                yield from _ranked(value)
-
-
-def retagged(board: Board) -> Board:
-    """The same instances and labels with ranks in the opposite order."""
-    instances = [
-        replace(i, tags=np.sort(i.tags)[::-1][np.argsort(np.argsort(i.tags))])
-        for i in board.solved()
-    ]
-    return Board(board.problem, instances, board.artifact)
-
-
-def steady_experts(problem: Problem) -> set[str]:
-    """The experts that read no function which draws from the ranks by design."""
-    shared = (problem.lets, tuple(f for f in problem.features if f.stage == "derived"))
-    if _draws(shared):
-        return set()
-    return {expert.name for expert in problem.experts if not _draws(_own(problem, expert))}
-
-
-def _own(problem: Problem, expert: model.Expert) -> object:
-    if isinstance(expert, model.GreedyExpert):
-        return problem.objective(expert.objective)
-    return expert
-
-
-def _draws(node: object) -> bool:
-    """Whether a formula calls a random function."""
-    match node:
-        case model.Call():
-            return FUNCTIONS[node.function].random or _draws(node.args)
-        case model.Model():
-            return any(_draws(value) for value in vars(node).values())
-        case tuple():
-            return any(_draws(value) for value in node)
-        case _:
-            return False
-
-
-# Experts that stop
-
-
-def check_finish(view: View, name: str) -> Iterator[Found]:
-    """In a space of the expert's own play: where it has nothing more to say, it is over.
-
-    A policy cannot stop: whatever it picks in the rounds that are left may spoil the answer.
-    """
-    play = view.expert(name)
-    what = (
-        f"the expert `{name}` is done, but the episode goes on: later picks can spoil the answer; "
-        "likely fix: `terminate when correct`, or a shorter horizon"
-    )
-    span = view.problem.horizon.span
-    yield Found("expert-silent", np.flatnonzero(play.done), what, span, name)
-
-
-EXTRA_CHECKS: tuple[Check, ...] = (
-    check_optimal,
-    check_rewards,
-    check_misleading,
-    check_uneven,
-    check_luck,
-)

@@ -9,12 +9,12 @@ import numpy as np
 from gnarl_compiler.support.endings import RUNNING, TERMINATED
 from gnarl_dsl import model
 from gnarl_dsl.language.numbers import SNAP
-from gnarl_dsl.model import choose_reward
+from gnarl_dsl.model.kinds import DERIVED
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.board import Board
 from gnarl_runtime.checks.explore.worths import View
 from gnarl_runtime.checks.findings.findings import Failure
-from gnarl_runtime.checks.properties.found import Check, Found
+from gnarl_runtime.checks.properties.found import Found
 
 # Things that must not happen at all
 
@@ -41,7 +41,7 @@ def check_run_errors(view: View) -> Iterator[Found]:
         what, span = fault_at(space.board, int(code))
         hit = np.flatnonzero(space.faults == code)
         yield Found("run-error", space.source[hit], what, span, last=space.picks[hit])
-    if any(feature.stage == "derived" for feature in view.problem.features):
+    if any(feature.stage is DERIVED for feature in view.problem.features):
         states = np.arange(len(space))
         _, faults = space.observe((), states)
         for code in np.unique(faults[faults > 0]):
@@ -129,43 +129,3 @@ def check_ends(view: View) -> Iterator[Found]:
         broken &= ~both
     what = "the episode has ended in a state that is not `valid`"
     yield Found("invalid-end", np.flatnonzero(broken), what, clause.span)
-
-
-# Rewards
-
-
-def check_telescope(view: View, reward: str | None = None) -> Iterator[Found]:
-    """Every round pays exactly J(after) - J(before), so that rewards add up to J(end) - J(start).
-
-    Compared bit for bit: both sides are the same subtraction.
-    """
-    entry = choose_reward(view.problem, reward)
-    if entry is None or (isinstance(entry, model.Reward) and entry.kind != "potential"):
-        return
-    space, span = view.space, entry.value.span
-    potential = space.field("potential")
-    bad = np.flatnonzero(~np.isfinite(potential))
-    yield Found("reward-telescope", bad, f"`{entry.name}` is not a finite number here", span)
-    led = space.target >= 0
-    source, target = space.source[led], space.target[led]
-    gain = np.where(view.starting[target], potential[target] - potential[source], 0.0)
-    with np.errstate(invalid="ignore"):
-        odd = (space.rewards[led] != gain) & np.isfinite(gain)
-    what = f"the reward of this pick is not the gain in `{entry.name}`"
-    yield Found("reward-telescope", source[odd], what, span, last=space.picks[led][odd])
-    kernel = f"objective_{entry.name}"
-    if isinstance(entry, model.Objective) and space.has(kernel):
-        value = space.value(kernel)
-        off = np.flatnonzero(view.starting & (value != potential) & np.isfinite(potential))
-        what = f"rewards are measured from another value than `{entry.name}` has here"
-        yield Found("reward-telescope", off, what, span)
-
-
-CHECKS: tuple[Check, ...] = (
-    check_run_errors,
-    check_dead_ends,
-    check_endless,
-    check_ends,
-    check_unwinnable,
-    check_telescope,
-)
