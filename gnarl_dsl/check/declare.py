@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from gnarl_dsl import model
 from gnarl_dsl.check.context import Declarations
@@ -57,8 +57,14 @@ def _block(names: Declarations, block: ast.Block, overrides: Mapping[str, str]) 
             names.correct = block
         case ast.Valid():
             names.valid = block
-        case _:  # nothing that a formula could name
+        case ast.Version() | ast.ProblemHead() | ast.GraphDecl() | ast.Drop():
             pass
+        case ast.Horizon() | ast.Limit() | ast.Terminate():  # nothing that a formula could name
+            pass
+        case ast.Reward() | ast.Metric() | ast.Expert() | ast.GreedyExpert() | ast.Instances():
+            pass
+        case _:
+            assert_never(block)
 
 
 def _let(names: Declarations, tree: ast.Let) -> None:
