@@ -14,6 +14,7 @@ from pydantic import Field
 
 from gnarl_dsl.model.expr import Expr, Model, Statement, ValueType
 from gnarl_dsl.model.kinds import CATEGORICAL, GRAPH, FeatureType, Place, Stage
+from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.source import Span
 
 
@@ -281,7 +282,7 @@ def choose_reward(problem: Problem, name: str | None) -> Objective | Reward | No
         if entry.name == name:
             return entry
     known = ", ".join(entry.name for entry in entries) or "none"
-    raise ValueError(f"the problem has no reward or objective `{name}`; it has: {known}")
+    raise UsageError(f"the problem has no reward or objective `{name}`; it has: {known}")
 
 
 # Where things stand, what is said about them, and what follows from the rest.

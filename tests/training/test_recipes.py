@@ -20,7 +20,7 @@ from gnarl_runtime.checkpoints.recipe_files import (
     shipped_recipes,
 )
 from gnarl_runtime.commands.train import main
-from gnarl_runtime.commands.work import train_command as session
+from gnarl_runtime.api import train_policy as session
 
 
 @pytest.mark.parametrize("name", shipped_recipes())

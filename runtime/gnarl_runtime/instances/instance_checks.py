@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.report.failures import Failure
 
 Values = NDArray[Any]
 
@@ -19,7 +20,7 @@ _KINDS = {"scalar": ("iuf", "numbers"), "mask": ("b", "truth values")}
 _WHOLE = ("iu", "whole numbers")
 
 
-class InstanceError(ValueError):
+class InstanceError(Failure, ValueError):
     """An instance, or a file of them, that cannot be used: which, what was found, what to do."""
 
 

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.checkpoints.arrays import Arrays
 from gnarl_runtime.checkpoints.checkpoint import (
     BEST,
@@ -51,7 +52,7 @@ CONFIG, METRICS, STATE, LAST = (
 )
 
 
-class RunError(ValueError):
+class RunError(UsageError):
     """A folder that cannot be a run, or cannot be continued."""
 
 

@@ -24,6 +24,7 @@ from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import Episode
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import layout_of
@@ -47,7 +48,7 @@ class Column:
     width: int
 
 
-class Uncheckable(ValueError):
+class Uncheckable(Failure, ValueError):
     """A problem whose instances nobody but its author can make."""
 
 
