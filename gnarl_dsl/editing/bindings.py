@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.syntax import ast
 from gnarl_dsl.syntax.layout import LogicalLine, TextBlock
-from gnarl_dsl.syntax.scan import Word
+from gnarl_dsl.syntax.scan import CLOSING, OPENING, Word
 
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _POSITIONED = frozenset(["node", "edge", "pair"])
 _SEE_PICKS = frozenset(["phase", "expert"])
 
@@ -89,9 +88,9 @@ class _BlockReader:
         words = line.words
         self.open = [[]]
         for place, word in enumerate(words):
-            if word.text in _OPENING and word.kind == "sign":
+            if word.text in OPENING and word.kind == "sign":
                 self.open.append([])
-            elif word.text in _CLOSING and word.kind == "sign":
+            elif word.text in CLOSING and word.kind == "sign":
                 self.close(word)
             for bound, role in self.bound_at(line, place):
                 self.bind(bound, role)

@@ -29,9 +29,6 @@ _CURSOR = "cursor_is_here_"
 _WORD_BEFORE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _WORD_AFTER = re.compile(r"[A-Za-z0-9_]*")
 _SETS = ("nodes", "edges", *builtins.NEAR)
-_DECLARING = frozenset(
-    ["let", "phase", "param", "problem", "objective", "metric", "reward", "expert", "instances"]
-)
 
 
 class Sort(Enum):
@@ -94,7 +91,7 @@ def _suggest(document: Document, source: Source, place: Place) -> Iterator[Sugge
     if table is not None:
         yield from (Suggestion(word, Sort.WORD, doc=doc) for word, doc in table.items())
         return
-    expected = expected_at(place)
+    expected = _expected_at(place)
     if "NAME" in expected:
         yield from _names(document, source, place)
     signs = load_grammar().signs
@@ -104,7 +101,7 @@ def _suggest(document: Document, source: Source, place: Place) -> Iterator[Sugge
             yield Suggestion(word, Sort.KEYWORD, "keyword", vocabulary.KEYWORDS[word])
 
 
-def expected_at(place: Place) -> frozenset[str]:
+def _expected_at(place: Place) -> frozenset[str]:
     """Terminals that fit at the cursor; lines above that are broken are left out."""
     for lines in (_lines_before(place), _lines_around(place)):
         kinds = load_grammar().kinds
@@ -198,7 +195,7 @@ def _feature_words(before: list[str]) -> Mapping[str, str]:
 
 def _declares(place: Place, before: list[str]) -> bool:
     """Whether a new name is to be written here, which nobody can guess."""
-    names_block = place.index == 1 and before[0] in _DECLARING
+    names_block = place.index == 1 and before[0] in vocabulary.DECLARING
     bracket = before[:1] == ["phase"] or (before[:1] == ["let"] and "=" not in before)
     return names_block or bracket or before[-1:] in (["exists"], ["forall"])
 

@@ -15,7 +15,6 @@ from gnarl_dsl.report.diagnostics import Collector, EnoughErrors
 from gnarl_dsl.report.source import MAX_BYTES, MAX_LINES, Source, Span, normalise_text
 from gnarl_dsl.syntax import ast
 from gnarl_dsl.syntax.layout import LogicalLine, TextBlock, split_blocks
-from gnarl_dsl.syntax.parse import BLOCK_WORDS
 from gnarl_dsl.syntax.scan import Word, scan
 
 # What a file can get from the one that it extends and use by name.
@@ -109,7 +108,7 @@ class Document:
         name = place.word.text
         if means_phase(place):
             return self.symbol(name, Kind.PHASE)
-        if means_clause(place):
+        if _means_clause(place):
             return self.symbol(name, Kind.CLAUSE)
         return self.symbol(name, *_IN_FORMULAS)
 
@@ -135,7 +134,7 @@ def means_phase(place: Place) -> bool:
     return rule or before == ["last", "("]
 
 
-def means_clause(place: Place) -> bool:
+def _means_clause(place: Place) -> bool:
     """Whether `valid` or `correct` is used in a formula; at the margin it starts its own."""
     return place.word.text in ("valid", "correct") and place.word is not place.block.head
 
@@ -146,7 +145,7 @@ def blocks_of(source: Source) -> list[TextBlock]:
     if source.line_count > MAX_LINES:
         return []
     with suppress(EnoughErrors):
-        return split_blocks(scan(source, 0, found).lines, frozenset(BLOCK_WORDS), found)
+        return split_blocks(scan(source, 0, found).lines, found)
     return []
 
 

@@ -29,18 +29,18 @@ def describe(document: Document, place: Place) -> str | None:
     """What a person who points at a word wants to know."""
     if is_extended(place):
         return f"The spec that this one starts from: `{_base_name(document)}`."
-    own = about_special(place)
+    own = _about_special(place)
     if own is not None:
         return own
     local = None if means_phase(place) else document.local_for(place)
     if local is not None:
-        return about_local(local)
+        return _about_local(local)
     symbol = document.symbol_for(place)
     if symbol is not None and (
         place.word.text not in vocabulary.KEYWORDS or symbol.kind is Kind.CLAUSE
     ):
-        return about_symbol(document, symbol)
-    return about_word(place.word.text)
+        return _about_symbol(document, symbol)
+    return _about_word(place.word.text)
 
 
 def _base_name(document: Document) -> str:
@@ -48,11 +48,11 @@ def _base_name(document: Document) -> str:
     return names[0] if names else "not found"
 
 
-def about_local(local: Local) -> str:
+def _about_local(local: Local) -> str:
     return f"{_code(local.name)}\n{local.role[:1].upper()}{local.role[1:]}."
 
 
-def about_symbol(document: Document, symbol: Symbol) -> str:
+def _about_symbol(document: Document, symbol: Symbol) -> str:
     """The declaration as it stands in its file, and what follows from it."""
     source = document.checked.sources[symbol.tree.span.file]
     shown = _code(_first_lines(source.text[symbol.tree.span.start : symbol.tree.span.end]))
@@ -122,7 +122,7 @@ def _let(document: Document, tree: ast.Let) -> str:
 # Words of the language
 
 
-def about_special(place: Place) -> str | None:
+def _about_special(place: Place) -> str | None:
     """Words that mean something only where they stand: in a feature line, after `graph`."""
     word, head, depth = place.word.text, place.block.head.text, place.line.depth
     words = [item.text for item in place.before]
@@ -138,11 +138,11 @@ def about_special(place: Place) -> str | None:
     if head == "reward" and place.index == 2:
         return _named(word, vocabulary.REWARD_KINDS)
     if head == "instances" and depth > 0:
-        return about_instances(place)
+        return _about_instances(place)
     return None
 
 
-def about_instances(place: Place) -> str | None:
+def _about_instances(place: Place) -> str | None:
     word = place.word.text
     if place.index == 0:
         return _named(word, vocabulary.SPLITS)
@@ -157,7 +157,7 @@ def _named(word: str, table: dict[str, str]) -> str | None:
     return f"{_code(word)}\n{table[word]}" if word in table else None
 
 
-def about_word(word: str) -> str | None:
+def _about_word(word: str) -> str | None:
     """A keyword, a name that formulas know, or a registered function."""
     if word in builtins.FUNCTIONS:
         return f"{_code(vocabulary.function_form(word))}\n{vocabulary.function_doc(word)}"

@@ -8,8 +8,7 @@ from typing import ClassVar
 from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Token, _TokenType
 
-from gnarl_dsl.editing.vocabulary import FEATURE_LINE, FORMULA_NAMES, GROUPS, KEYWORDS, Group
-from gnarl_dsl.language import builtins
+from gnarl_dsl.editing.vocabulary import BUILTIN_NAMES, FEATURE_LINE, GROUPS, Group
 
 _COLOURS: dict[Group, _TokenType] = {
     Group.BLOCK: Token.Keyword.Declaration,
@@ -19,9 +18,6 @@ _COLOURS: dict[Group, _TokenType] = {
     Group.FOLD: Token.Keyword.Pseudo,
     Group.CONSTANT: Token.Keyword.Constant,
 }
-BUILTIN_NAMES = tuple(
-    name for name in (*FORMULA_NAMES, *builtins.FUNCTIONS) if name not in KEYWORDS
-)
 _SPACE, _TYPE = Token.Text.Whitespace, Token.Keyword.Type
 _FEATURE_COLOURS = (
     *(_SPACE, Token.Name.Variable, _SPACE),

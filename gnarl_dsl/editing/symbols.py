@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import assert_never
 
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.syntax import ast
@@ -80,8 +81,21 @@ def symbols_of(tree: ast.Spec) -> Iterator[Symbol]:
             case ast.Horizon() | ast.Limit() | ast.Terminate() | ast.Valid() | ast.Correct():
                 word = type(block).__name__.lower()
                 yield Symbol(Kind.CLAUSE, word, block.span, block)
-            case _:
+            case (
+                ast.ProblemHead()
+                | ast.Param()
+                | ast.Let()
+                | ast.Phase()
+                | ast.Objective()
+                | ast.Reward()
+                | ast.Metric()
+                | ast.Expert()
+                | ast.GreedyExpert()
+                | ast.Instances()
+            ):
                 yield named(block)
+            case _:
+                assert_never(block)
 
 
 def named(tree: Named) -> Symbol:

@@ -10,13 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gnarl_dsl.editing.vocabulary import (
+    BUILTIN_NAMES,
+    DECLARING,
     FEATURE_LINE,
-    FORMULA_NAMES,
     GROUPS,
-    KEYWORDS,
     Group,
 )
-from gnarl_dsl.language import builtins
 
 TARGET = Path(__file__).parents[2] / "editors/vscode/syntaxes/gnarl.tmLanguage.json"
 _SCOPES: dict[Group, str] = {
@@ -27,7 +26,6 @@ _SCOPES: dict[Group, str] = {
     Group.FOLD: "support.function.fold.gnarl",
     Group.CONSTANT: "constant.language.gnarl",
 }
-_DECLARED = "problem|param|let|phase|objective|reward|metric|expert|instances"
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
 Rule = dict[str, object]
 
@@ -36,21 +34,20 @@ def _match(scope: str, pattern: str) -> Rule:
     return {"name": scope, "match": pattern}
 
 
-def any_of(known: Iterable[str]) -> str:
+def _any_of(known: Iterable[str]) -> str:
     """A pattern for one of these words, whole."""
     return rf"\b(?:{'|'.join(sorted(known))})\b"
 
 
 def build_grammar() -> Rule:
     """The grammar as JSON values; the first rule that matches wins."""
-    builtin = {*FORMULA_NAMES, *builtins.FUNCTIONS} - set(KEYWORDS)
     rules = [
         _match("comment.line.number-sign.gnarl", "#.*$"),
         _string(),
         _feature_line(),
         _declaration(),
-        *(_match(scope, any_of(GROUPS[group])) for group, scope in _SCOPES.items()),
-        _match("support.function.builtin.gnarl", any_of(builtin)),
+        *(_match(scope, _any_of(GROUPS[group])) for group, scope in _SCOPES.items()),
+        _match("support.function.builtin.gnarl", _any_of(BUILTIN_NAMES)),
         _match("entity.name.function.gnarl", rf"\b{_NAME}(?=\()"),
         _match("variable.other.gnarl", rf"\b{_NAME}\b"),
         _match("constant.numeric.gnarl", r"\b[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\b"),
@@ -80,7 +77,7 @@ def _string() -> Rule:
 def _declaration() -> Rule:
     """A block's first word and the name that it declares, as one match."""
     return {
-        "match": rf"^({_DECLARED})\s+({_NAME})",
+        "match": rf"^({'|'.join(DECLARING)})\s+({_NAME})",
         "captures": {
             "1": {"name": _SCOPES[Group.BLOCK]},
             "2": {"name": "entity.name.type.gnarl"},

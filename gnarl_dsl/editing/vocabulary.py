@@ -96,6 +96,11 @@ GROUPS: Mapping[Group, Mapping[str, str]] = {
 KEYWORDS: Mapping[str, str] = {
     word: doc for words in GROUPS.values() for word, doc in words.items()
 }
+# Blocks whose second word is a new name.
+DECLARING = (
+    *("problem", "param", "let", "phase", "objective"),
+    *("reward", "metric", "expert", "instances"),
+)
 
 # Words that mean something in one place only; elsewhere they are free.
 STAGES = {
@@ -175,6 +180,10 @@ FORMULA_NAMES: Mapping[str, tuple[str, str]] = {
         "Whether the chain of pointers from x comes back to x.",
     ),
 }
+# All that formulas know without a declaration, registered functions included.
+BUILTIN_NAMES = tuple(
+    name for name in (*FORMULA_NAMES, *builtins.FUNCTIONS) if name not in KEYWORDS
+)
 _ARGUMENTS: Mapping[str, str] = {
     "edge_scalar": "edge feature",
     "symmetric_scalar": "symmetric edge feature",

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gnarl_dsl.format.spacing import CLOSING, OPENING, STEP, Entry, Kind, find, width_of
-from gnarl_dsl.syntax.scan import Word
+from gnarl_dsl.format.spacing import STEP, Entry, Kind, find, width_of
+from gnarl_dsl.syntax.scan import CLOSING, OPENING, Word
 
 LIMIT = 100  # no alignment pushes a line beyond this column
 

@@ -19,7 +19,7 @@ from gnarl_dsl.report.diagnostics import Collector, InternalError, SpecError
 from gnarl_dsl.report.source import Source, normalise_text
 from gnarl_dsl.syntax import ast
 from gnarl_dsl.syntax.layout import LogicalLine, split_blocks
-from gnarl_dsl.syntax.parse import BLOCK_WORDS, Parsed, load_grammar, parse_spec
+from gnarl_dsl.syntax.parse import Parsed, load_grammar, parse_spec
 from gnarl_dsl.syntax.scan import Comment, Line, Scan, Word
 
 _MAY_BE_EMPTY = ("phase", "problem")
@@ -105,7 +105,7 @@ class _Reader:
         self.last_row = 0
 
     def run(self) -> list[Item]:
-        blocks = split_blocks(self.lines, frozenset(BLOCK_WORDS), Collector())
+        blocks = split_blocks(self.lines, Collector())
         for block in blocks:
             for line in block.lines:
                 self.read(block.head.text, line)

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from gnarl_dsl.syntax.scan import Word
+from gnarl_dsl.syntax.scan import CLOSING, OPENING, Word
 
 STEP = 2  # spaces per level
-OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 _TIGHT_BEFORE = CLOSING | {",", ":", ".."}
 _TIGHT_AFTER = OPENING | {".."}
 # Keywords that stand before a bracket like a function, and those that are values.

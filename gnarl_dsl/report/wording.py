@@ -50,12 +50,12 @@ def _fill(template: str, finding: Diagnostic) -> str:
     """Put the values in, in one pass: what a value says is never read as a placeholder."""
 
     def value_of(match: re.Match[str]) -> str:
-        return shorten(finding.values.get(match[1], match[0]))
+        return _shorten(finding.values.get(match[1], match[0]))
 
     return _PLACEHOLDER.sub(value_of, template)
 
 
-def shorten(text: str) -> str:
+def _shorten(text: str) -> str:
     """A value cut to what fits into a sentence."""
     return text if len(text) <= _MAX_VALUE else f"{text[:60]}…"
 

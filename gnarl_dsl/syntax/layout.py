@@ -12,8 +12,29 @@ from dataclasses import dataclass, field
 
 from gnarl_dsl.report.diagnostics import Collector
 from gnarl_dsl.report.source import Span
-from gnarl_dsl.syntax.scan import Line, Word
+from gnarl_dsl.syntax.scan import BRACKETS, CLOSING, OPENING, Line, Word
 
+# What starts a block, in the order in which a spec usually has them.
+BLOCK_WORDS = [
+    "gnarl",
+    "problem",
+    "param",
+    "graph",
+    "features",
+    "let",
+    "phase",
+    "horizon",
+    "limit",
+    "terminate",
+    "valid",
+    "correct",
+    "objective",
+    "reward",
+    "metric",
+    "expert",
+    "instances",
+    "drop",
+]
 _OPENERS = frozenset(
     ["problem", "features", "phase", "update", "if", "else", "for", "expert", "instances"],
 )
@@ -46,8 +67,6 @@ _OPERATORS = [
 _UNFINISHED = frozenset([*_OPERATORS, "not"])
 _CONTINUING = frozenset(_OPERATORS)
 MAX_DEPTH = 100
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_CLOSING = frozenset(_CLOSERS.values())
 
 
 class Lexeme(str):
@@ -98,7 +117,6 @@ class TextBlock:
 @dataclass
 class _Builder:
     found: Collector
-    keywords: frozenset[str]
     levels: list[int] = field(default_factory=lambda: [0])
     current: list[Word] = field(default_factory=list)
     starts: list[Word] = field(default_factory=list)
@@ -134,7 +152,7 @@ class _Builder:
         return bool(
             self.brackets
             and 0 < line.indent <= self.indent
-            and line.words[0].text not in _CLOSING | _CONTINUING
+            and line.words[0].text not in CLOSING | _CONTINUING
         )
 
     def begin(self, line: Line) -> None:
@@ -146,9 +164,9 @@ class _Builder:
         self.current += words
         for word in words:
             self.sound = self.sound and word.kind != "bad"
-            if word.kind == "sign" and word.text in _CLOSERS:
+            if word.kind == "sign" and word.text in OPENING:
                 self.open_bracket(word)
-            elif word.kind == "sign" and word.text in _CLOSING and self.brackets:
+            elif word.kind == "sign" and word.text in CLOSING and self.brackets:
                 self.close_bracket(word)
 
     def open_bracket(self, word: Word) -> None:
@@ -159,7 +177,7 @@ class _Builder:
 
     def close_bracket(self, word: Word) -> None:
         opening = self.brackets.pop()
-        wanted = _CLOSERS[opening.text]
+        wanted = BRACKETS[opening.text]
         if word.text != wanted:
             self.sound = False
             self.found.add(
@@ -172,7 +190,7 @@ class _Builder:
             self.brackets = []
             self.sound = False
             self.found.add(
-                "GN008", opening.span, opening=opening.text, closing=_CLOSERS[opening.text]
+                "GN008", opening.span, opening=opening.text, closing=BRACKETS[opening.text]
             )
 
     def nest(self, line: Line) -> None:
@@ -219,9 +237,7 @@ def _spaces(count: int) -> str:
     return f"{count} space" if count == 1 else f"{count} spaces"
 
 
-def split_blocks(
-    lines: tuple[Line, ...], keywords: frozenset[str], found: Collector
-) -> list[TextBlock]:
+def split_blocks(lines: tuple[Line, ...], found: Collector) -> list[TextBlock]:
     """Group physical lines into top-level blocks of logical lines."""
     blocks: list[TextBlock] = []
     builder: _Builder | None = None
@@ -229,7 +245,7 @@ def split_blocks(
         if builder is None or (line.indent == 0 and _starts_block(line, builder)):
             if builder is not None:
                 blocks.append(builder.end())
-            builder = _Builder(found, keywords)
+            builder = _Builder(found)
         builder.add(line)
     if builder is not None:
         blocks.append(builder.end())
@@ -249,7 +265,7 @@ def _at_margin(lines: tuple[Line, ...], found: Collector) -> tuple[Line, ...]:
 
 def _starts_block(line: Line, builder: _Builder) -> bool:
     """Inside an open bracket only a keyword at the margin shows that the block is over."""
-    return not builder.brackets or line.words[0].text in builder.keywords
+    return not builder.brackets or line.words[0].text in BLOCK_WORDS
 
 
 def block_lexemes(lines: Iterable[LogicalLine], kinds: dict[str, str]) -> list[Lexeme]:

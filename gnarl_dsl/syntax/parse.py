@@ -19,6 +19,7 @@ from gnarl_dsl.syntax import ast
 from gnarl_dsl.syntax.build import TreeBuilder
 from gnarl_dsl.syntax.lalr import Parser, Tables, UnexpectedLexeme
 from gnarl_dsl.syntax.layout import (
+    BLOCK_WORDS,
     MAX_DEPTH,
     Lexeme,
     LogicalLine,
@@ -66,27 +67,6 @@ def grammar_from(tables: Tables) -> Grammar:
     return Grammar(parser, kinds, {name: text for text, name in kinds.items()})
 
 
-# In the order in which a spec usually has them.
-BLOCK_WORDS = [
-    "gnarl",
-    "problem",
-    "param",
-    "graph",
-    "features",
-    "let",
-    "phase",
-    "horizon",
-    "limit",
-    "terminate",
-    "valid",
-    "correct",
-    "objective",
-    "reward",
-    "metric",
-    "expert",
-    "instances",
-    "drop",
-]
 # Lines that mean nothing without lines below them.
 _NEED_LINES = frozenset(["features", "update", "if", "else", "for", "expert", "instances"])
 
@@ -101,7 +81,7 @@ def parse_spec(source: Source, file: int, found: Collector) -> Parsed:
     scanned, blocks = Scan((), ()), list[ast.Block]()
     with suppress(EnoughErrors):
         scanned = scan(source, file, found)
-        for block in split_blocks(scanned.lines, frozenset(BLOCK_WORDS), found):
+        for block in split_blocks(scanned.lines, found):
             blocks += reader.read(block)
     tree = ast.Spec(Span(0, len(source.text), file), tuple(blocks))
     return Parsed(tree, frozenset(reader.lost_names), frozenset(reader.lost_blocks), scanned)
@@ -130,7 +110,7 @@ class _BlockReader:
                 _report_unknown_block(block, self.found)
             self.lose(block)
             return []
-        lines = sound_lines(block.lines)
+        lines = _sound_lines(block.lines)
         tree = None
         while tree is None and lines and self.patience > 0:
             tree, lines = self.parse(lines)
@@ -146,7 +126,7 @@ class _BlockReader:
             tree = self.grammar.parser.parse(lexemes)
         except UnexpectedLexeme as error:
             self.patience -= len(lexemes)
-            return None, without_line(lines, self.report(error, lexemes, lines))
+            return None, _without_line(lines, self.report(error, lexemes, lines))
         deep = ast.deepest_tree(tree, MAX_DEPTH)
         if deep is None:
             return tree, lines
@@ -189,16 +169,16 @@ def _swallowed(word: Word) -> Iterator[str]:
         yield from line.split()[:1]
 
 
-def sound_lines(lines: tuple[LogicalLine, ...]) -> list[LogicalLine]:
+def _sound_lines(lines: tuple[LogicalLine, ...]) -> list[LogicalLine]:
     """The lines that were not reported yet."""
     kept = list(lines)
     for number in reversed(range(len(lines))):
         if number < len(kept) and not kept[number].sound:
-            kept = without_line(kept, number)
+            kept = _without_line(kept, number)
     return kept
 
 
-def without_line(lines: list[LogicalLine], number: int) -> list[LogicalLine]:
+def _without_line(lines: list[LogicalLine], number: int) -> list[LogicalLine]:
     """Leave out one line, what is nested below it, and what makes no sense without it."""
     depth = lines[number].depth
     end = number + 1
@@ -208,7 +188,7 @@ def without_line(lines: list[LogicalLine], number: int) -> list[LogicalLine]:
     above = number - 1
     childless = above >= 0 and (above + 1 >= len(rest) or rest[above + 1].depth < depth)
     if childless and rest[above].depth < depth and rest[above].words[0].text in _NEED_LINES:
-        return without_line(rest, above)
+        return _without_line(rest, above)
     return rest if number > 0 else []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gnarl_dsl.report.diagnostics import Collector
@@ -24,6 +25,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+# Every opening bracket with the one that closes it.
+BRACKETS: Mapping[str, str] = {"(": ")", "[": "]", "{": "}"}
+OPENING, CLOSING = frozenset(BRACKETS), frozenset(BRACKETS.values())
 # Characters that steer a terminal or hide text: refused even in comments and texts.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # Texts in other quotes, which are read as texts after the report.

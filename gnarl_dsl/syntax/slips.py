@@ -13,10 +13,11 @@ from functools import cached_property
 from gnarl_dsl.report.source import Source, Span
 from gnarl_dsl.report.suggestions import nearest
 from gnarl_dsl.syntax.layout import Lexeme, LogicalLine
+from gnarl_dsl.syntax.scan import BRACKETS
 
 COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">=", "~="])
 _FOLDS = frozenset(["count", "sum", "min", "max", "argmin", "argmax"])
-_CLOSERS = {")": "(", "]": "[", "}": "{"}
+_OPENED_BY = {closing: opening for opening, closing in BRACKETS.items()}
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def _body_without_colon(place: Surroundings) -> str | None:
 
 
 def _closing_too_much(place: Surroundings) -> str | None:
-    opening = _CLOSERS.get(place.at)
+    opening = _OPENED_BY.get(place.at)
     if opening and _count(place, opening) <= _count(place, place.at):
         return f"There is no `{opening}` that this `{place.at}` could close."
     return None

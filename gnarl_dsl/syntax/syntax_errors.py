@@ -86,8 +86,8 @@ def _report_unexpected(place: Surroundings, found: Collector) -> None:
     found.add(
         "GN006",
         span,
-        found=describe_token(at),
-        expected=describe_expected(place.expected, place.signs),
+        found=_describe_token(at),
+        expected=_describe_expected(place.expected, place.signs),
         example=None if fix else _example(place),
         fix=fix,
     )
@@ -106,13 +106,13 @@ def _example(place: Surroundings) -> str:
     return EXAMPLES.get(first) or EXAMPLES.get(place.head, EXAMPLES["let"])
 
 
-def describe_token(token: Lexeme) -> str:
+def _describe_token(token: Lexeme) -> str:
     if token.type == "STRING":
         return "a text"
     return _READABLE[token.type] if token.type in _READABLE and not token else f"`{token}`"
 
 
-def describe_expected(expected: frozenset[str], signs: Mapping[str, str]) -> str:
+def _describe_expected(expected: frozenset[str], signs: Mapping[str, str]) -> str:
     """The expected tokens in words, kept short: at most five alternatives."""
     rest = set(expected)
     shown: list[str] = []

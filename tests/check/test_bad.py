@@ -12,7 +12,8 @@ from gnarl_dsl.report.diagnostics import Collector
 from gnarl_dsl.report.render import to_record
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.report.wording import explain, load_wordings
-from gnarl_dsl.syntax.parse import BLOCK_WORDS, load_grammar, parse_spec
+from gnarl_dsl.syntax.layout import BLOCK_WORDS
+from gnarl_dsl.syntax.parse import load_grammar, parse_spec
 
 SPECS = bad_specs()
 NAMES = [path.stem for path in SPECS]

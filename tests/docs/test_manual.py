@@ -51,6 +51,7 @@ from gnarl_dsl.report.wording import load_wordings
 from gnarl_dsl.specs import find_spec, specs_folder
 from gnarl_dsl.syntax.layout import MAX_DEPTH
 from gnarl_dsl.syntax.parse import load_grammar
+from gnarl_dsl.syntax.tables import read_grammar
 
 MANUAL = ROOT / "docs" / "language.md"
 UNUSED = {"GN901", "GN906", "GN907"}
@@ -317,7 +318,7 @@ def errors() -> str:
 
 
 def grammar() -> str:
-    lines = (ROOT / "gnarl_dsl" / "grammar.lark").read_text("utf-8").splitlines()
+    lines = read_grammar().splitlines()
     rules = "\n".join(line for line in lines if not line.startswith(("//", "%")))
     return f"```text\n{rules.strip()}\n```"
 

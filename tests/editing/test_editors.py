@@ -21,7 +21,8 @@ from gnarl_dsl.loading import check_text
 from gnarl_dsl.report.diagnostics import Collector
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.specs import shipped_specs
-from gnarl_dsl.syntax.parse import BLOCK_WORDS, load_grammar, parse_spec
+from gnarl_dsl.syntax.layout import BLOCK_WORDS
+from gnarl_dsl.syntax.parse import load_grammar, parse_spec
 
 VSCODE = ROOT / "editors" / "vscode"
 BAD = sorted((ROOT / "tests" / "bad").glob("*.gnarl"))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from gnarl_dsl.report.diagnostics import Collector
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.syntax.layout import LogicalLine, split_blocks
-from gnarl_dsl.syntax.parse import BLOCK_WORDS, Parsed, parse_spec
+from gnarl_dsl.syntax.parse import Parsed, parse_spec
 
 
 def parsed(text: str) -> Parsed:
@@ -44,9 +44,7 @@ class Uglifier:
     def run(self) -> str:
         self.blanks()
         last = 0
-        for block in split_blocks(
-            parsed(self.source.text).scanned.lines, frozenset(BLOCK_WORDS), Collector()
-        ):
+        for block in split_blocks(parsed(self.source.text).scanned.lines, Collector()):
             levels = [0]
             for line in block.lines:
                 opened = line.depth >= len(levels)

@@ -259,7 +259,7 @@ QUICK = Variant("quick", frozenset(), ("-O0",))  # compiles in a moment
 BUILD = """
 import sys
 from pathlib import Path
-from gnarl_runtime.message_build import Variant, load_library
+from gnarl_runtime.network.fused.message_build import Variant, load_library
 load_library(Variant("quick", frozenset(), ("-O0",)), Path(sys.argv[1])).hear
 """
 

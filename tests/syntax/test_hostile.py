@@ -39,7 +39,7 @@ ATTACKS = {
 WATCHED = """
 import json, sys
 from gnarl_dsl.loading import check_text
-from gnarl_dsl.render import render_all
+from gnarl_dsl.report.render import render_all
 
 events = []
 
