@@ -7,13 +7,13 @@ imported it gets the environments at once; otherwise its import, if there is one
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
-from types import ModuleType
+from typing import TYPE_CHECKING
 
-from gnarl_dsl.specs import shipped_specs
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.abc import Loader
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 GYMNASIUM = "gymnasium"
 
@@ -35,6 +35,8 @@ def register_shipped() -> None:
     """Make every shipped spec available to `gymnasium.make` and `gymnasium.make_vec`."""
     import gymnasium
 
+    from gnarl_dsl.specs import shipped_specs
+
     for path in shipped_specs():
         if environment_id(path.stem) not in gymnasium.registry:
             gymnasium.register(
@@ -47,14 +49,19 @@ def register_shipped() -> None:
             )
 
 
-class _Watch(MetaPathFinder):
-    """Sees the import of Gymnasium coming, once, and leaves everything else alone."""
+# Neither class has a base: importlib.abc alone would cost more than the rest of this package.
+
+
+class _Watch:
+    """A finder that sees the import of Gymnasium coming, once, and leaves everything else alone."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if name != GYMNASIUM:
             return None
+        from importlib.util import find_spec
+
         sys.meta_path.remove(self)
         found = find_spec(name)
         if found is not None and found.loader is not None:
@@ -62,8 +69,8 @@ class _Watch(MetaPathFinder):
         return found
 
 
-class _Registering(Loader):
-    """Loads Gymnasium as its own loader does, then registers."""
+class _Registering:
+    """A loader that loads Gymnasium as its own loader does, then registers."""
 
     def __init__(self, loader: Loader) -> None:
         self.loader = loader
