@@ -28,8 +28,14 @@ from gnarl_runtime.network.policy import Policy, PolicyConfig
 Capture = pytest.CaptureFixture[str]
 FUNCTIONS = ("load", "loads", "make", "make_vec", "train", "evaluate", "solve", "check")
 SMALL: dict[str, Any] = {
-    **{"bc.updates": 12, "bc.graphs": 8, "data.pool": 24, "data.nodes": 5, "policy.width": 8},
-    **{"validation.every": 5, "validation.graphs": 4, "validation.nodes": 5},
+    "bc.updates": 12,
+    "bc.graphs": 8,
+    "data.pool": 24,
+    "data.nodes": 5,
+    "policy.width": 8,
+    "validation.every": 5,
+    "validation.graphs": 4,
+    "validation.nodes": 5,
 }
 
 
@@ -162,9 +168,11 @@ def test_check_is_what_the_command_prints(capsys: Capture) -> None:
 
 
 def test_check_finds_what_is_broken() -> None:
-    text = shipped("bfs").sources[0].text
-    broken = gnarl.loads(text.replace("allow reach[u]", "allow not reach[u]"))
-    report = gnarl.check(broken, fast=True)
+    right = "terminate when forall (x, y) in edges: in_cover[x] or in_cover[y]"
+    wrong = "terminate when count((x, y) in edges where not in_cover[x] and not in_cover[y]) <= 1"
+    text = shipped("mvc").sources[0].text
+    assert right in text
+    report = gnarl.check(gnarl.loads(text.replace(right, wrong)), fast=True)
     assert not report.ok
     assert report.failures[0].message in " ".join(str(report).split())
 
@@ -175,7 +183,9 @@ def test_check_finds_what_is_broken() -> None:
 def test_training_is_what_the_command_does(tmp_path: Path) -> None:
     own, command = tmp_path / "own", tmp_path / "command"
     told: list[tuple[str, int, int]] = []
-    policy = gnarl.train("bfs", overrides=SMALL, seed=3, out=own, progress=lambda *a: told.append(a))
+    policy = gnarl.train(
+        "bfs", overrides=SMALL, seed=3, out=own, progress=lambda *a: told.append(a)
+    )
     changes = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
     flags = ["--spec", "bfs", "--seed", "3", "--out", str(command), *changes]
     assert train_cli.main(flags) == 0
