@@ -7,7 +7,7 @@ imported it gets the environments at once; otherwise its import, if there is one
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ class _Watch:
         sys.meta_path.remove(self)
         found = find_spec(name)
         if found is not None and found.loader is not None:
-            found.loader = _Registering(found.loader)
+            found.loader = cast("Loader", _Registering(found.loader))
         return found
 
 

@@ -1,4 +1,4 @@
-"""A problem and a request in, the trace of one episode on standard output."""
+"""The work of `gnarl-trace`: a problem and a request in, one episode on standard output out."""
 
 from __future__ import annotations
 
