@@ -6,16 +6,12 @@ imported it gets the environments at once; otherwise its import, if there is one
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, cast
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from importlib.abc import Loader
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
-
-GYMNASIUM = "gymnasium"
+from gnarl_dsl.specs import shipped_specs
 
 
 def environment_id(name: str) -> str:
@@ -23,19 +19,9 @@ def environment_id(name: str) -> str:
     return f"gnarl/{''.join(part.capitalize() for part in name.split('_'))}-v0"
 
 
-def register_when_needed() -> None:
-    """Register now if Gymnasium is loaded, else right after its import."""
-    if GYMNASIUM in sys.modules:
-        register_shipped()
-    else:
-        sys.meta_path.insert(0, _Watch())
-
-
 def register_shipped() -> None:
     """Make every shipped spec available to `gymnasium.make` and `gymnasium.make_vec`."""
     import gymnasium
-
-    from gnarl_dsl.specs import shipped_specs
 
     for path in shipped_specs():
         if environment_id(path.stem) not in gymnasium.registry:
@@ -49,28 +35,16 @@ def register_shipped() -> None:
             )
 
 
-# Neither class has a base: importlib.abc alone would cost more than the rest of this package.
+def find_and_register(name: str) -> ModuleSpec | None:
+    """Where Gymnasium is, with a loader that registers as soon as it is loaded."""
+    found = find_spec(name)
+    if found is not None and found.loader is not None:
+        found.loader = _Registering(found.loader)
+    return found
 
 
-class _Watch:
-    """A finder that sees the import of Gymnasium coming, once, and leaves everything else alone."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name != GYMNASIUM:
-            return None
-        from importlib.util import find_spec
-
-        sys.meta_path.remove(self)
-        found = find_spec(name)
-        if found is not None and found.loader is not None:
-            found.loader = cast("Loader", _Registering(found.loader))
-        return found
-
-
-class _Registering:
-    """A loader that loads Gymnasium as its own loader does, then registers."""
+class _Registering(Loader):
+    """Loads Gymnasium as its own loader does, then registers."""
 
     def __init__(self, loader: Loader) -> None:
         self.loader = loader
