@@ -26,18 +26,18 @@ test: lint
 	$(BIN)/pytest -n 2
 
 bench: setup
-	$(BIN)/python benchmarks/front_end.py
-	$(BIN)/python benchmarks/env.py
-	$(BIN)/python benchmarks/policy.py
-	$(BIN)/python benchmarks/training.py
+	$(BIN)/python -m benchmarks.speed.front_end
+	$(BIN)/python -m benchmarks.speed.env
+	$(BIN)/python -m benchmarks.speed.policy
+	$(BIN)/python -m benchmarks.speed.training
 
-# Every table of the paper: hours of training, resumable; see benchmarks/paper.py for one table.
+# Every table of the paper: hours of training, resumable; see benchmarks/paper for one table.
 # Budgets are its flags: make paper BUDGET='--seeds 1 --minutes 10'
 paper: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tsp]'
-	$(BIN)/python benchmarks/paper.py all $(BUDGET)
-	$(BIN)/python benchmarks/cover_reference.py
-	$(BIN)/python benchmarks/readme_results.py
+	$(BIN)/python -m benchmarks.paper all $(BUDGET)
+	$(BIN)/python -m benchmarks.studies.cover_reference
+	$(BIN)/python -m benchmarks.paper.readme
 
 # After a change of gnarl_dsl/syntax/grammar.lark: the parse tables that commands start with.
 tables: setup

@@ -1,1 +1,1 @@
-"""Measurements; `python benchmarks/env.py --help` and its neighbours."""
+"""Measurements, run from the checkout: `python -m benchmarks.paper --help` and its neighbours."""

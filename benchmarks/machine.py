@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import subprocess
@@ -14,8 +12,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from gnarl_compiler.build.files import write_whole
-
 ROOT = Path(__file__).resolve().parent.parent
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -23,7 +19,8 @@ THREAD_VARIABLES = (
     "MKL_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-WRITTEN = ("benchmarks/weights", "docs/results")  # by benchmarks themselves, below the root
+# By benchmarks themselves, below the root
+WRITTEN = ("benchmarks/weights", "benchmarks/paper/weights.toml", "docs/results")
 PACKAGES = ("gnarl-dsl", "numpy", "numba", "scipy", "gymnasium")
 
 
@@ -43,47 +40,33 @@ def load_average() -> list[float]:
     return [round(value, 2) for value in os.getloadavg()]
 
 
-def provenance() -> dict[str, Any]:
-    """What another person needs to know to repeat the run."""
+def provenance(**more: Any) -> dict[str, Any]:
+    """What another person needs to know to repeat the run, and what else is known of it."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": from_here([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": from_here(own_command()),
         "commit": commit(),
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "system": platform.platform(),
         "python": platform.python_version(),
         **{name: package_version(name) for name in PACKAGES},
+        **more,
     }
+
+
+def own_command() -> list[str]:
+    """The command that this process was started with, `python -m` included."""
+    started = getattr(sys.modules["__main__"], "__spec__", None)
+    if started is None:
+        return [Path(sys.argv[0]).name, *sys.argv[1:]]
+    return ["python", "-m", started.name.removesuffix(".__main__"), *sys.argv[1:]]
 
 
 def from_here(command: Iterable[str], root: Path = ROOT) -> list[str]:
     """A command as it is typed in the checkout: folders above it are nobody's business."""
     inside, beside = f"{root}/", f"{root.parent}/"
     return [part.replace(inside, "").replace(beside, "../") for part in command]
-
-
-def results_parser(description: str | None) -> argparse.ArgumentParser:
-    """The command line of a benchmark whose table belongs to the documentation."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "results", metavar="DIR")
-    return parser
-
-
-def publish(folder: Path, name: str, lines: Iterable[str], record: dict[str, Any]) -> None:
-    """Write a table and print it."""
-    text = "\n".join(lines) + "\n"
-    write_results(folder, name, text, record)
-    print(text)
-
-
-def write_results(folder: Path, name: str, text: str, record: dict[str, Any]) -> None:
-    """A table as Markdown, and what it was made from as JSON beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / f"{name}.md", text.encode())
-    write_whole(folder / f"{name}.json", (json.dumps(record, indent=1) + "\n").encode())
 
 
 def commit(root: Path = ROOT) -> str:

@@ -14,9 +14,13 @@ def gallery_folder() -> Path:
     return specs_folder() / "gallery"
 
 
+def variants_folder() -> Path:
+    return specs_folder() / "variants"
+
+
 def find_spec(name: str) -> Path | None:
     """The shipped spec of that name, if there is one."""
-    for folder in (specs_folder(), gallery_folder()):
+    for folder in (specs_folder(), gallery_folder(), variants_folder()):
         path = folder / f"{name}.gnarl"
         if path.is_file():
             return path
@@ -33,6 +37,11 @@ def gallery_specs() -> list[Path]:
     return sorted(gallery_folder().glob("*.gnarl"))
 
 
+def variant_specs() -> list[Path]:
+    """Specs that extend another for the sake of training: other experts, the same problem."""
+    return sorted(variants_folder().glob("*.gnarl"))
+
+
 def shipped_specs() -> list[Path]:
     """All of them, the paper's first; a name is used once."""
-    return [*paper_specs(), *gallery_specs()]
+    return [*paper_specs(), *gallery_specs(), *variant_specs()]

@@ -18,7 +18,7 @@ from gnarl_dsl.model import Problem
 if TYPE_CHECKING:
     from lsp_client import Client
 
-    from benchmarks.paper_runs import Places
+    from benchmarks.paper.outcomes import Places
 
 # Two workers with two threads each wait for one another on two cores; read when torch is loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -19,5 +19,9 @@ class Failure(GnarlError):
     """Something that went wrong for a reason the user can understand: a message, exit code 1."""
 
 
+class Notice(UserWarning):
+    """Something that a person should know of, though the work goes on: `note: ...` in commands."""
+
+
 class SpecRejected(GnarlError):
     """A spec whose mistakes were shown already."""

@@ -1,4 +1,4 @@
-"""benchmarks/networks.py: files of edges in, a table of what new edges gain out."""
+"""benchmarks/studies/networks.py: files of edges in, a table of what new edges gain out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import networks
+from benchmarks.studies import networks
 
 # A ring of six, a chord that is named twice, a loop, and a part of its own.
 NETWORK = "a b\nb c\nc d\nd e\ne f\nf a\na d\nd a\nb b\nx y\n"

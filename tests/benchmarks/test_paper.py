@@ -1,4 +1,4 @@
-"""benchmarks/paper.py: runs and evaluations are not repeated; what is wrong is told."""
+"""benchmarks/paper: runs and evaluations are not repeated; what is wrong is told."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from shutil import rmtree
 import pytest
 from paper_cases import QUICK, TABLE, TRIAL, places_in
 
-from benchmarks import paper_runs
 from benchmarks.machine import ROOT, commit, from_here
-from benchmarks.paper import main
-from benchmarks.paper_record import outcomes_of, read_record
-from benchmarks.paper_report import write_table
-from benchmarks.paper_rows import Table, Trial
-from benchmarks.paper_runs import Budget, Places, Stopped, picks_learned, run_row
-from benchmarks.paper_tables import TABLES
+from benchmarks.paper import outcomes
+from benchmarks.paper.__main__ import main
+from benchmarks.paper.outcomes import Places, Stopped
+from benchmarks.paper.record import outcomes_of, read_record
+from benchmarks.paper.report import write_table
+from benchmarks.paper.rows import Table, Trial
+from benchmarks.paper.runs import Budget, picks_learned, run_row
+from benchmarks.paper.tables import TABLES
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import load_recipe
 
@@ -37,12 +38,16 @@ def test_a_row_is_trained_evaluated_and_not_repeated(places: Places) -> None:
     assert "Fewer test graphs than planned: Tiny BFS." in text
     assert "Not run yet" not in text
     assert "--minutes" not in text
-    entry, other = json.loads((places.output / "paper_tiny.json").read_text("utf-8"))["rows"]
-    assert (entry["nodes"], entry["seed"], entry["figure"]) == (8, 0, "success")
-    assert other["seed"] == 1
-    assert entry["training_cpu_seconds"] > 0
-    assert entry["command"][:3] == ["gnarl-train", "--spec", "bfs"]
-    assert entry["picks_learned_from"] == 8  # four graphs side by side, two updates
+    head, *lines = json.loads((places.output / "paper_tiny.json").read_text("utf-8"))
+    assert (head["table"], head["title"]) == ("tiny", "A tiny table")
+    assert [next(iter(line)) for line in lines] == ["run", "figure", "run", "figure"]
+    run, entry = lines[0]["run"], lines[1]["figure"]
+    assert (run["row"], run["seed"], lines[2]["run"]["seed"]) == ("tiny", 0, 1)
+    assert run["cpu_seconds"] > 0
+    assert run["command"].startswith("gnarl-train --spec bfs")
+    assert run["picks"] == 8  # four graphs side by side, two updates
+    assert (entry["row"], entry["seed"], entry["trial"]) == ("tiny", 0, "test-8")
+    assert (entry["result"]["nodes"], entry["result"]["graphs"]) == (8, 3)
 
 
 def test_what_a_table_has_survives_the_loss_of_its_runs(places: Places) -> None:
@@ -85,11 +90,19 @@ def test_a_budget_of_nothing_is_refused(
     assert f"expected a whole number from 1 up, found {value}" in capsys.readouterr().err
 
 
+HEAD = b'[{"table": "clrs"}, '
+DAMAGED = (
+    *(b"[]", b"{}", b'{"rows": [{}]}', b"[{}]", HEAD + b"7]", HEAD + b'{"run": {}}]'),
+    HEAD + b'{"figure": {"row": "bfs", "seed": 0, "trial": "test-64"}}]',  # its run is not there
+    HEAD + b'{"beside": {"row": "bfs", "seed": 0, "trial": "test-64"}}]',  # nor is its figure
+)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         *((text, "is no JSON") for text in (b"", b"{", b"\xff\xfe")),
-        *((text, "has another shape") for text in (b"[]", b"{}", b'{"rows": [{}]}')),
+        *((text, "has another shape") for text in DAMAGED),
     ],
 )
 def test_a_damaged_record_is_named_and_left_alone(
@@ -127,6 +140,7 @@ def test_kept_weights_without_what_is_known_of_them_are_named(
     rmtree(places.runs)
     known = places.kept(TABLE.rows[0], 0) / "finished.json"
     known.unlink()
+    places.manifest.unlink()
     if text is not None:
         known.write_text(text)
     with pytest.raises(Stopped, match=f"{known} {told}"):
@@ -137,7 +151,7 @@ def test_a_run_costs_what_the_weights_did_that_it_began_with(places: Places) -> 
     start = places.kept(TABLE.rows[0], 0)
     row = replace(TABLE.rows[0], name="longer", options=(*QUICK, "--from", str(start)))
     run_row(row, Budget(seeds=1, graphs=2), places)
-    before, after = (paper_runs.read_training(folder) for folder in (start, places.run(row, 0)))
+    before, after = (outcomes.read_training(folder) for folder in (start, places.run(row, 0)))
     assert after.picks == 2 * before.picks
     assert after.cpu_seconds > before.cpu_seconds
 
@@ -162,10 +176,10 @@ def test_a_run_that_was_made_anew_replaces_what_the_table_had_of_its_seed(places
     record = places.output / "paper_tiny.json"
     document = json.loads(record.read_text("utf-8"))
     trials = (TRIAL, Trial(16, 2))
-    larger = [{**entry, "trial": trials[1].name, "nodes": 16} for entry in document["rows"]]
-    for entry in (document["rows"][0], larger[0]):  # of an older run of the first seed
-        entry["training_cpu_seconds"] += 1
-    record.write_text(json.dumps({**document, "rows": document["rows"] + larger}), "utf-8")
+    figures = [line["figure"] for line in document if "figure" in line]
+    larger = [{"figure": {**figure, "trial": trials[1].name}} for figure in figures]
+    document[1]["run"]["cpu_seconds"] += 1  # an older run of the first seed
+    record.write_text(json.dumps([*document, *larger]), "utf-8")
     table = replace(TABLE, rows=(replace(TABLE.rows[0], trials=trials),))
     found = [(o.seed, o.trial.nodes) for o in outcomes_of(table, places)["tiny"]]
     assert found == [(0, 8), (1, 8), (1, 16)]
@@ -178,9 +192,9 @@ def test_a_row_that_is_made_in_another_way_now_is_not_in_the_record(
     assert len(read_record(TABLE, places)["tiny"]) == 2
     assert read_record(replace(TABLE, rows=(changed,)), places)["tiny"] == []
     recipe = load_recipe("bfs")
-    monkeypatch.setattr(paper_runs, "load_recipe", lambda name: replaced(recipe, doc="Reworded."))
+    monkeypatch.setattr(outcomes, "load_recipe", lambda name: replaced(recipe, doc="Reworded."))
     assert len(read_record(TABLE, places)["tiny"]) == 2
-    monkeypatch.setattr(paper_runs, "load_recipe", lambda name: replaced(recipe, temperature=0.5))
+    monkeypatch.setattr(outcomes, "load_recipe", lambda name: replaced(recipe, temperature=0.5))
     assert read_record(TABLE, places)["tiny"] == []
 
 
@@ -295,9 +309,8 @@ except KeyboardInterrupt:
 """
 PARENT = """
 import sys
-from benchmarks import paper
-paper.run_table = lambda *args: paper_runs.call(["python", "-c", sys.argv[1]], paper.Budget())
-from benchmarks import paper_runs
+from benchmarks.paper import __main__ as paper, runs
+paper.run_table = lambda *args: runs.call(["python", "-c", sys.argv[1]], paper.Budget())
 sys.exit(paper.main(["clrs", "--runs=r", "--weights=w", "--output=o"]))
 """
 

@@ -1,4 +1,4 @@
-"""benchmarks/paper.py: what its tables and figures say of the runs that they were made from."""
+"""benchmarks/paper: what its tables and figures say of the runs that they were made from."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 from paper_cases import ROW, TABLE, TRIAL, places_in
 
-from benchmarks.paper_figures import curves_of
-from benchmarks.paper_overview import write_overview
-from benchmarks.paper_record import outcomes_of
-from benchmarks.paper_report import cost_line, interval, minutes_of, missing_of, write_table
-from benchmarks.paper_rows import Trial, faithful
-from benchmarks.paper_runs import Budget, Places, run_row
-from benchmarks.paper_summary import cell, summary_lines
+from benchmarks.paper.figures import curves_of
+from benchmarks.paper.outcomes import Places
+from benchmarks.paper.record import outcomes_of
+from benchmarks.paper.report import cost_line, interval, minutes_of, missing_of, write_table
+from benchmarks.paper.rows import Trial, faithful
+from benchmarks.paper.runs import Budget, run_row
+from benchmarks.paper.summary import cell, summary_lines, write_overview
 
 
 def test_a_table_without_runs_says_so(tmp_path: Path) -> None:
@@ -90,12 +90,12 @@ def test_a_share_of_the_papers_samples_is_in_the_label() -> None:
     whole = faithful(ROW, "bfs_paper", (8,))
     part = faithful(ROW, "bfs_paper", (8,), 0.005)  # of 4,000 updates
     assert whole.label == "Tiny BFS, the paper's recipe"
-    assert whole.options == ()
+    assert whole.arguments == ()
     assert part.label == "Tiny BFS, the paper's recipe, 0.5 % of it"
-    assert part.options == ("--set", "bc.updates=20", "--set", "validation.every=2")
+    assert part.arguments == ("--set", "bc.updates=20", "--set", "validation.every=2")
     assert faithful(ROW, "bfs_paper", (16,)).trials == ()
     both = faithful(ROW, "tsp_weak_ppo_paper", (8,), 0.05)  # of 195,000 and 977
-    assert both.options[1::2] == ("bc.updates=9750", "ppo.updates=49", "validation.every=4")
+    assert both.arguments[1::2] == ("bc.updates=9750", "ppo.updates=49", "validation.every=4")
 
 
 def test_what_a_table_took_counts_every_run_once(places: Places) -> None:

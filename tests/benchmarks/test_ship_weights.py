@@ -1,4 +1,4 @@
-"""benchmarks/ship_weights.py: the seed with the best validation is the one that is shipped."""
+"""benchmarks/paper/ship.py: the seed with the best validation is the one that is shipped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import gnarl_dsl as gnarl
-from benchmarks.ship_weights import main
+from benchmarks.paper.ship import main
 from gnarl_runtime.checkpoints.checkpoint import make_meta, save_checkpoint
 from gnarl_runtime.checkpoints.recipe import PolicyConfig, Recipe
 from gnarl_runtime.network.policy import Policy

@@ -1,13 +1,15 @@
-"""benchmarks/lookback.py and benchmarks/tours.py: what they count, and that they write it down."""
+"""Small benchmarks: what they count and write down; and the rooms that all of them stand in."""
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks import lookback, tours
+from benchmarks.machine import ROOT
+from benchmarks.studies import lookback, tours
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,11 @@ def test_tours_are_timed_against_highs() -> None:
     assert row["unproven"] == 0
     assert row["ratio"] > 0
     assert row["highs_tours"] == 2
+
+
+def test_rooms_are_small_and_files_say_what_they_do() -> None:
+    for init in (ROOT / "benchmarks").rglob("__init__.py"):
+        files = list(init.parent.glob("*.py"))
+        assert len(files) <= 15, init.parent
+        for file in files:
+            assert ast.get_docstring(ast.parse(file.read_text("utf-8"))), file

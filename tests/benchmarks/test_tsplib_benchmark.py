@@ -1,4 +1,4 @@
-"""benchmarks/tsplib.py: a folder of files in, a table of gaps out."""
+"""benchmarks/studies/tsplib.py: a folder of files in, a table of gaps out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import tsplib
+from benchmarks.studies import tsplib
 
 SQUARE = """NAME : square
 TYPE : TSP

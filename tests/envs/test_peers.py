@@ -14,8 +14,6 @@ from episodes import choose
 from numpy.typing import NDArray
 from shipped_specs import shipped
 
-from benchmarks.contestants import SinglePlay, Tally, run_slice
-from benchmarks.env import parse_options
 from benchmarks.peers import (
     BellmanFordEnv,
     MstPrimEnv,
@@ -34,9 +32,11 @@ from benchmarks.peers.graphs import (
     is_connected,
 )
 from benchmarks.peers.rgc import critical_fraction
-from benchmarks.plan import Plan
-from benchmarks.sampling import Sampler
-from benchmarks.tables import report_text
+from benchmarks.speed.contestants import SinglePlay, Tally, run_slice
+from benchmarks.speed.env import parse_options
+from benchmarks.speed.env_plan import Plan
+from benchmarks.speed.env_report import report_text
+from benchmarks.speed.sampling import Sampler
 from gnarl_compiler.algorithms.robustness import removals_until_apart
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance

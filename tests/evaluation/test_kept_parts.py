@@ -12,7 +12,8 @@ import torch
 from checkpoints import untrained_run
 
 from gnarl_compiler.instances.generators import GenerationError
-from gnarl_runtime.checkpoints.checkpoint import BEST, read_arrays
+from gnarl_runtime.checkpoints.arrays import read_arrays
+from gnarl_runtime.checkpoints.checkpoint import BEST
 from gnarl_runtime.commands.eval import main
 from gnarl_runtime.commands.work import eval_command
 from gnarl_runtime.evaluation import evaluate, kept

@@ -1,13 +1,14 @@
-"""A table of one small row, for tests of benchmarks/paper.py; conftest.py has it trained."""
+"""A table of one small row, for tests of benchmarks/paper; conftest.py has it trained."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.paper_report import write_table
-from benchmarks.paper_rows import Row, Table, Trial
-from benchmarks.paper_runs import Budget, Places, run_row
+from benchmarks.paper.outcomes import Places
+from benchmarks.paper.report import write_table
+from benchmarks.paper.rows import Row, Table, Trial
+from benchmarks.paper.runs import Budget, run_row
 
 TRIAL = Trial(8, 6)
 ROW = Row("tiny", "Tiny BFS", "bfs", "bfs", "success", (TRIAL,), 2, paper={8: "100.0 ± 0.0"})
@@ -21,7 +22,7 @@ TABLE = Table("tiny", "A tiny table", "A note.", (replace(ROW, options=tuple(QUI
 
 
 def places_in(folder: Path, output: str = "results") -> Places:
-    return Places(folder / "runs", folder / "weights", folder / output)
+    return Places(folder / "runs", folder / "weights", folder / output, folder / "weights.toml")
 
 
 def finish_runs(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gnarl_runtime.checkpoints.checkpoint import read_arrays
+from gnarl_runtime.checkpoints.arrays import read_arrays
 from gnarl_runtime.checkpoints.recipe import Recipe
 
 TINY = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from house import ROOT
@@ -138,7 +139,13 @@ def test_a_folder_in_use_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_p
 def test_the_page_about_training_runs(capsys: pytest.CaptureFixture[str]) -> None:
     """Its Python, with fewer updates."""
     page = (ROOT / "docs" / "training.md").read_text("utf-8")
-    code = page.split("```python\n")[1].split("```")[0]
-    assert "bc.updates=150" in code
-    exec(code.replace("bc.updates=150", "bc.updates=3"), {})
+    training, processor = (part.split("```")[0] for part in page.split("```python\n")[1:])
+    assert "bc.updates=150" in training
+    names: dict[str, Any] = {}
+    exec(training.replace("bc.updates=150", "bc.updates=3"), names)
     assert 0 <= float(capsys.readouterr().out) <= 1
+    exec(processor, names)
+    trainer = names["make_trainer"](names["problem"], names["recipe"], 0, names["policy"])
+    assert trainer.update()["states"] > 0
+    played = names["play"](trainer.best_policy(), names["compiled"], names["graphs"])
+    assert len(played) == 20

@@ -7,8 +7,6 @@ that file imports, so the name covers the text, the helpers and the versions.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import os
 import platform
 import sys
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from gnarl_compiler import support
+from gnarl_compiler.build.cache import private_cache
 from gnarl_compiler.build.files import write_module
 from gnarl_compiler.build.generate import generate
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode
@@ -43,13 +42,6 @@ class Artifact:
 
     def has(self, kernel: str) -> bool:
         return kernel in self.module.ARGUMENTS
-
-
-def cache_folder() -> Path:
-    """`$GNARL_CACHE`, or `gnarl` in the user's cache folder."""
-    own = os.environ.get("GNARL_CACHE")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(own) if own else base / "gnarl"
 
 
 @cache
@@ -81,19 +73,25 @@ def compile_problem(
     """Generate, write if new, and import the kernels of a problem."""
     text = generate_code(problem, reward, mode)
     key = hashlib.blake2b((text + toolchain_hash()).encode(), digest_size=8).hexdigest()
-    path = write_module(text, folder or cache_folder(), f"gnarl_{problem.name}_{key}")
-    return Artifact(text, path, import_module(path))
+    path = write_module(text, folder or private_cache(), f"gnarl_{problem.name}_{key}")
+    return Artifact(text, path, import_module(path, text))
 
 
-def import_module(path: Path) -> ModuleType:
-    """The module in a file, imported once per process under its own unique name."""
+def import_module(path: Path, text: str) -> ModuleType:
+    """The module of a text, imported once per process under its own unique name.
+
+    The text is run, not the file, and no bytecode is kept beside it: the file is where Numba
+    looks for the machine code that belongs to it, and where a person reads what was generated.
+    """
     name = path.stem
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"cannot import {path}")
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name, "Generated kernels.")
+    module.__file__ = str(path)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        exec(compile(text, str(path), "exec"), vars(module))
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module

@@ -22,8 +22,13 @@ def write_module(text: str, folder: Path, name: str) -> Path:
 def write_whole(path: Path, content: bytes, durable: bool = True) -> None:
     """Write a file under another name beside it, then put it in place in one step.
 
-    A durable file is on the disk when this returns, which takes some milliseconds.
+    A durable file is on the disk when this returns, which takes some milliseconds. Where a link
+    stands, the file that it leads to is written; a device or a pipe is written to, never replaced.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:

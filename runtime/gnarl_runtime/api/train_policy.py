@@ -17,12 +17,8 @@ from gnarl_dsl.report.failures import Failure, UsageError
 from gnarl_runtime.api.asked import PYTHON, Spelling, Tell, silent, verify_training
 from gnarl_runtime.api.policies import PolicyLike, load_policy, torch_set_up
 from gnarl_runtime.api.recipe_choice import choose_recipe, verify_recipe
-from gnarl_runtime.checkpoints.checkpoint import (
-    BEST,
-    CheckpointError,
-    TrainedPolicy,
-    load_checkpoint,
-)
+from gnarl_runtime.checkpoints.arrays import CheckpointError
+from gnarl_runtime.checkpoints.checkpoint import BEST, TrainedPolicy, load_checkpoint
 from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import policy_settings

@@ -7,6 +7,7 @@ anything that it brings: the spec in it is checked like any stranger's.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,13 +15,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
-from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import Problem
-from gnarl_dsl.report.failures import Failure, UsageError
-from gnarl_runtime.checkpoints.arrays import Arrays
+from gnarl_dsl.report.failures import Notice, UsageError
+from gnarl_runtime.checkpoints.arrays import (
+    CheckpointError,
+    first_non_finite,
+    read_arrays,
+    write_arrays,
+)
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.spec_texts import (
     SpecText,
@@ -36,11 +39,6 @@ from gnarl_runtime.network.policy_config import PolicyConfig
 VERSION = 1
 SUFFIX = ".safetensors"
 BEST = f"best{SUFFIX}"
-_KEY = "gnarl"
-
-
-class CheckpointError(Failure, ValueError):
-    """A file that is no checkpoint, or one that does not fit."""
 
 
 class Meta(BaseModel):
@@ -139,16 +137,44 @@ def load_checkpoint(path: str | Path, device: str = "cpu") -> TrainedPolicy:
     """The policy in a file, or the best one in a run folder."""
     file = Path(path)
     file = file / BEST if file.is_dir() else file
+    if not file.is_file():
+        raise CheckpointError(f"there is no file {file}{_hint(file)}")
     arrays, text = read_arrays(file)
     meta = _parsed(file, text)
     try:
         problem = problem_from(meta.spec, meta.params)
     except SpecTextError as error:
         raise CheckpointError(f"{file}: {error}") from None
+    _tell_changes(file, meta, problem)
+    _verify_sizes(file, meta.policy, arrays)
     policy = Policy(problem, meta.policy)
     _verify_weights(file, policy, arrays)
     restore_module(policy, arrays)
     return TrainedPolicy(policy.to(device).eval(), problem, meta, file)
+
+
+def _tell_changes(file: Path, meta: Meta, problem: Problem) -> None:
+    """A notice if the spec inside means something else than when the weights were trained."""
+    if meta.problem_hash != problem.hash:
+        told = (
+            f"{file} was trained on {problem.name} with the hash {meta.problem_hash}, but this "
+            f"version reads the spec in it as {problem.hash}: results may differ"
+        )
+        warnings.warn(told, Notice, stacklevel=3)
+
+
+def _verify_sizes(file: Path, policy: PolicyConfig, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Before a network is built: the file holds as much as the description says."""
+    widest = max((max(values.shape, default=1) for values in arrays.values()), default=0)
+    for name, said, most in (
+        ("rounds", policy.rounds, len(arrays)),
+        ("width", policy.width, widest),
+    ):
+        if said > most:
+            raise CheckpointError(
+                f"{file}: its description says {name} = {said:,}, but the weights in it are those "
+                f"of at most {most:,}: they belong to another policy, or the file was changed"
+            )
 
 
 def _parsed(file: Path, text: str) -> Meta:
@@ -160,7 +186,7 @@ def _parsed(file: Path, text: str) -> Meta:
                 f"{file}: expected a checkpoint of version {VERSION}, found {version}"
             )
         return Meta.model_validate(found)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise CheckpointError(f"{file}: its description is no JSON: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
@@ -180,29 +206,15 @@ def _verify_weights(file: Path, policy: Policy, arrays: Mapping[str, NDArray[Any
                 f"{file}: expected weights {name} of shape {shape}, found {has}: they belong to "
                 "another policy, or to another version of this program"
             )
-
-
-# Arrays with a text
-
-
-def write_arrays(path: Path, arrays: Arrays, text: str) -> None:
-    """Arrays and a text in one file, whole or not at all."""
-    write_whole(path, save(arrays, {_KEY: text}))
-
-
-def read_arrays(path: Path) -> tuple[Arrays, str]:
-    """What `write_arrays` wrote."""
-    if not path.is_file():
-        raise CheckpointError(f"there is no file {path}{_hint(path)}")
-    try:
-        with safe_open(path, "numpy") as file:
-            text = (file.metadata() or {}).get(_KEY)
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{path} is damaged or no checkpoint: {error}") from None
-    if text is None:
-        raise CheckpointError(f"{path} is a safetensors file, but not one of ours")
-    return arrays, text
+    extra = sorted(set(found) - set(wanted))
+    if extra:
+        raise CheckpointError(f"{file}: found weights {extra[0]} that the policy does not have")
+    broken = first_non_finite(arrays)
+    if broken is not None:
+        raise CheckpointError(
+            f"{file}: the weights {broken} are not finite: such a network cannot play; train it "
+            "again, with a lower learning rate"
+        )
 
 
 def _hint(path: Path) -> str:

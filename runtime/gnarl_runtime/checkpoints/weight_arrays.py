@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,13 @@ def module_arrays(module: nn.Module) -> Arrays:
     """Copies of the weights by name."""
     state = module.state_dict()
     return {name: tensor.detach().cpu().numpy().copy() for name, tensor in state.items()}
+
+
+def is_finite(module: nn.Module) -> bool:
+    """Whether every weight is a number."""
+    with torch.no_grad():
+        weights = [w.detach() for w in module.parameters() if w.is_floating_point()]
+        return bool(torch.stack(torch._foreach_norm(weights, math.inf)).isfinite().all())
 
 
 def restore_module(module: nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None:

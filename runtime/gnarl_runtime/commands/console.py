@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable
+from typing import Any
 
 from gnarl_dsl.report.diagnostics import InternalError
-from gnarl_dsl.report.failures import Failure, SpecRejected, UsageError
+from gnarl_dsl.report.failures import Failure, Notice, SpecRejected, UsageError
 from gnarl_runtime.commands.options import BUG, FAILED, INTERRUPTED, OK, USAGE
 
 _PLAIN_SIGNS = str.maketrans({"ψ": "psi", "∅": "none", "∀": "for", "∈": "in", "²": "^2", "─": "-"})
@@ -19,7 +21,10 @@ _PLAIN_SIGNS = str.maketrans({"ψ": "psi", "∅": "none", "∀": "for", "∈": "
 def run_command(name: str, command: Callable[[], int]) -> int:
     """Run a command's body; every foreseeable failure becomes a message and an exit code."""
     try:
-        return command()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", Notice)
+            warnings.showwarning = _show_notice(warnings.showwarning)
+            return command()
     except SpecRejected:
         return FAILED
     except UsageError as error:
@@ -40,6 +45,18 @@ def run_command(name: str, command: Callable[[], int]) -> int:
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _show_notice(others: Callable[..., None]) -> Callable[..., None]:
+    """Notices as lines for people; other warnings as Python shows them."""
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, Notice):
+            print(f"note: {message}", file=sys.stderr)
+        else:
+            others(message, category, *where, **more)
+
+    return show
 
 
 def _drop_output() -> None:

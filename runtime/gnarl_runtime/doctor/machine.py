@@ -63,7 +63,7 @@ def specs() -> Iterator[Finding]:
 
 
 def cache() -> Iterator[Finding]:
-    from gnarl_compiler.build.artifact import cache_folder  # brings Numba with it
+    from gnarl_compiler.build.cache import cache_folder
 
     folder = cache_folder()
     nearest = next(part for part in (folder, *folder.parents) if part.exists())

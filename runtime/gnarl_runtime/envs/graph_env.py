@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.support.endings import ILLEGAL, RUNNING, TRUNCATED
 from gnarl_dsl.report.failures import UsageError
+from gnarl_runtime.envs.actions import checked_action, checked_choice
 from gnarl_runtime.envs.draw_state import describe_state, draw_state
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.envs.interpreted import illegal_pick, state_of
@@ -66,7 +67,8 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         if chosen is None:
             self.engine.reset()
         else:
-            self.engine.load(np.zeros(1, np.int64), np.array([chosen], np.int64))
+            number = checked_choice(chosen, len(self.engine.pool), "instance")
+            self.engine.load(np.zeros(1, np.int64), np.array([number], np.int64))
         self._started = True
         return self._observation(), {"action_mask": self.action_masks()}
 
@@ -77,10 +79,13 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         engine, batch = self.engine, self.engine.batch
         if not self._started or batch.ended[0] != RUNNING:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset() before step()")
-        self._action[0] = action
+        node = checked_action(action)
+        if not 0 <= node < batch.layout.nodes:  # beyond 64 bits, for example
+            return self._illegal(node)
+        self._action[0] = node
         engine.step(self._action)
         if engine.kernels.fault[0] == ILLEGAL:
-            return self._illegal(int(action))
+            return self._illegal(node)
         info: dict[str, Any] = {"action_mask": self.action_masks()}
         ended = int(batch.ended[0])
         if ended != RUNNING:

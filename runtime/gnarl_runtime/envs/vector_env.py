@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.support.endings import TERMINATED, TRUNCATED
 from gnarl_dsl.report.failures import UsageError
+from gnarl_runtime.envs.actions import checked_actions
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.envs.interpreted import illegal_pick
 from gnarl_runtime.envs.observations import Observation, live_views, observation_space, steady_names
@@ -74,11 +75,12 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
         """One pick per environment."""
         engine = self.engine
-        engine.step(np.asarray(actions))
+        picks = checked_actions(actions, self.num_envs)
+        engine.step(picks)
         ended = engine.batch.ended
         wrong = engine.kernels.illegal()
         if len(wrong):
-            self._end_illegal(wrong, actions)
+            self._end_illegal(wrong, picks)
         terminated, truncated = ended == TERMINATED, ended == TRUNCATED
         rewards = engine.rewards.copy()
         finished = engine.finished()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_runtime.checkpoints.checkpoint import CheckpointError, read_arrays, write_arrays
+from gnarl_runtime.checkpoints.arrays import CheckpointError, read_arrays, write_arrays
 from gnarl_runtime.search.outcomes import Outcomes, Values, blank_outcomes
 
 _EVERY = 10.0  # seconds of playing that a killed process may lose

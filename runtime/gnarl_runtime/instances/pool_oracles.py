@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler import algorithms
-from gnarl_compiler.build.artifact import cache_folder
+from gnarl_compiler.build.cache import private_cache
 from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
@@ -75,7 +75,7 @@ class _Group:
     def column(self, feature: Feature) -> Values:
         """The cells of one oracle, from the cache if they are there."""
         key = hashlib.blake2b(f"{self.content}|{feature.name}".encode(), digest_size=16)
-        path = cache_folder() / "oracles" / f"{key.hexdigest()}.npy"
+        path = private_cache("oracles") / f"{key.hexdigest()}.npy"
         sizes = [cell_count(feature, i.graph.n, i.graph.m) for i in self.instances]
         known = read_column(path, feature, sum(sizes))
         if known is not None:

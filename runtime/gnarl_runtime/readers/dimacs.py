@@ -31,7 +31,7 @@ class _Reading:
     mark: str
     nodes: int
     edges: int
-    lines: list[Line] = field(default_factory=list)
+    spots: list[int] = field(default_factory=list)  # the line of each edge
     ends: list[tuple[int, int]] = field(default_factory=list)
     weights: list[float | None] = field(default_factory=list)
     node_weights: dict[int, float] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def _read_line(reading: _Reading, line: Line) -> None:
     weight = line.number(start + 2) if len(line.words) == start + 3 else None
     reading.ends.append((_node(reading, line, start), _node(reading, line, start + 1)))
     reading.weights.append(weight)
-    reading.lines.append(line)
+    reading.spots.append(line.number_in_file)
 
 
 def _node(reading: _Reading, line: Line, position: int) -> int:
@@ -113,5 +113,5 @@ def _raw(path: Path, reading: _Reading) -> RawGraph:
         directed=reading.mark == "a",
         edge_values={WEIGHT: reading.weights} if weighted else {},
         node_values=node_weights,
-        spot=lambda k: reading.lines[k].where,
+        spot=lambda k: f"{path}:{reading.spots[k]}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +10,20 @@ from pathlib import Path
 from gnarl_runtime.instances.instance_checks import InstanceError
 from gnarl_runtime.readers.values import parse_number, parse_whole
 
-MAX_BYTES = 256 << 20
+MAX_BYTES = 64 << 20  # what is read of it takes some ten times as much
 
 
 @dataclass(frozen=True)
 class Line:
     """One line that says something: where it is, and its words."""
 
-    where: str
+    path: Path
+    number_in_file: int
     words: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        return f"{self.path}:{self.number_in_file}"
 
     def error(self, what: str) -> InstanceError:
         return InstanceError(f"{self.where}: {what}")
@@ -52,7 +58,7 @@ def read_text(path: Path) -> str:
 
 def read_lines(path: Path, comments: tuple[str, ...] = ()) -> Iterator[Line]:
     """The lines that are neither empty nor a comment."""
-    for number, text in enumerate(read_text(path).split("\n"), 1):
+    for number, text in enumerate(io.StringIO(read_text(path), newline="\n"), 1):
         stripped = text.strip()
         if stripped and not stripped.startswith(comments):
-            yield Line(f"{path}:{number}", tuple(stripped.split()))
+            yield Line(path, number, tuple(stripped.split()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +29,20 @@ _NORMS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
     "MAN_2D": lambda x, y: abs(x) + abs(y),
     "MAX_2D": lambda x, y: np.maximum(abs(x), abs(y)),
 }
+
+
 # Where the numbers of an explicit matrix go: rows of the upper or lower half, or all of it.
-_SHAPES: dict[str, Callable[[int], tuple[NDArray[np.intp], ...]]] = {
-    "FULL_MATRIX": lambda n: np.nonzero(np.ones((n, n))),
-    "UPPER_ROW": lambda n: np.triu_indices(n, 1),
-    "LOWER_ROW": lambda n: np.tril_indices(n, -1),
-    "UPPER_DIAG_ROW": lambda n: np.triu_indices(n),
-    "LOWER_DIAG_ROW": lambda n: np.tril_indices(n),
+class _Shape(NamedTuple):
+    count: Callable[[int], int]
+    cells: Callable[[int], tuple[NDArray[np.intp], ...]]
+
+
+_SHAPES: dict[str, _Shape] = {
+    "FULL_MATRIX": _Shape(lambda n: n * n, lambda n: np.nonzero(np.ones((n, n)))),
+    "UPPER_ROW": _Shape(lambda n: n * (n - 1) // 2, lambda n: np.triu_indices(n, 1)),
+    "LOWER_ROW": _Shape(lambda n: n * (n - 1) // 2, lambda n: np.tril_indices(n, -1)),
+    "UPPER_DIAG_ROW": _Shape(lambda n: n * (n + 1) // 2, np.triu_indices),
+    "LOWER_DIAG_ROW": _Shape(lambda n: n * (n + 1) // 2, np.tril_indices),
 }
 
 
@@ -129,15 +137,18 @@ class _File:
 
     def explicit(self) -> Matrix:
         """The matrix in the file: its numbers run on over the lines."""
-        rows, columns = _SHAPES[self.field("EDGE_WEIGHT_FORMAT", tuple(_SHAPES))](self.n)
+        shape = _SHAPES[self.field("EDGE_WEIGHT_FORMAT", tuple(_SHAPES))]
         lines = self.section("EDGE_WEIGHT_SECTION")
-        numbers = [parse_number(word, line.where) for line in lines for word in line.words]
-        if len(numbers) != len(rows):
+        # Counted before anything of that size is made: the header may promise what is not there.
+        found, expected = sum(len(line.words) for line in lines), shape.count(self.n)
+        if found != expected:
             where = lines[-1].where if lines else f"{self.path}:1"
             raise InstanceError(
-                f"{where}: found {len(numbers)} numbers, expected {len(rows)} for {self.n} nodes; "
+                f"{where}: found {found} numbers, expected {expected} for {self.n} nodes; "
                 "is the file cut short?"
             )
+        numbers = [parse_number(word, line.where) for line in lines for word in line.words]
+        rows, columns = shape.cells(self.n)
         matrix = np.zeros((self.n, self.n))
         matrix[rows, columns] = numbers
         if self.fields["EDGE_WEIGHT_FORMAT"][1] != "FULL_MATRIX":

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.instances.sampler import uniform_below
@@ -39,6 +40,10 @@ class Turn:
         return uniform_below(_FINE, seed, purpose, *keys) / _FINE
 
 
+class NotANumber(Failure):
+    """Scores by which no node can be chosen."""
+
+
 class Player(Protocol):
     """Somebody who picks nodes."""
 
@@ -59,6 +64,11 @@ class PolicyPlayer:
         packed = pack(engine.batch, turn.slots)
         with torch.inference_mode():
             output = self.policy(packed)
+            if bool((output.logits != output.logits).any()):
+                raise NotANumber(
+                    "the network's scores are not numbers on these graphs: its inputs are far from "
+                    "those it was trained on, or its weights have come apart"
+                )
             if self.temperature is None:
                 picks = argmax(output, packed)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -12,9 +13,11 @@ from types import FrameType
 from typing import Any
 
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.checkpoints.checkpoint import Meta, make_meta
 from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.weight_arrays import is_finite
 from gnarl_runtime.training.events import EventWriter
 from gnarl_runtime.training.run_folder import LAST, Config, Progress, RunFolder
 from gnarl_runtime.training.trainer import Trainer
@@ -23,6 +26,10 @@ from gnarl_runtime.training.validate import Scores, Validator
 SAVE_EVERY = 30.0  # seconds
 REPORT_EVERY = 0.5
 PERFECT = 2  # validations without a mistake in a row that end a run early
+
+
+class Diverged(Failure):
+    """Training that can only go on with numbers that are none."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +150,9 @@ class Loop:
         with closing(EventWriter(self.run.path / "events")) as events, Interrupts() as interrupts:
             while self.trainer.done < self.trainer.updates and not self._is_perfect():
                 self._follow_pace()
-                self.means.add(self.trainer.update())
+                metrics = self.trainer.update()
+                self._require_finite(metrics)
+                self.means.add(metrics)
                 self._after_update(watch, events)
                 if interrupts.asked:
                     self._save()
@@ -151,6 +160,21 @@ class Loop:
         self._save()
         self.run.save_weights(LAST, self.trainer, self._meta(self._latest_scores))
         return Finished(self.progress, self.trainer.done < self.trainer.updates)
+
+    def _require_finite(self, metrics: Mapping[str, float]) -> None:
+        """Numbers that are none spread, and nothing brings them back: stop at the first."""
+        loss = metrics.get("loss", 0.0)
+        if math.isfinite(loss) and is_finite(self.trainer.policy):
+            return
+        what = "the weights are" if math.isfinite(loss) else f"the loss is {loss},"
+        kept = f"; the best weights so far are in {self.run.path}" if self.progress.best else ""
+        parts = self.recipe.trainer.split("+")
+        rates = ", ".join(f"{part}.lr = {getattr(self.recipe, part).lr:g}" for part in parts)
+        raise Diverged(
+            f"{what} not finite after update {self.trainer.done:,}: training has come apart and "
+            f"was stopped{kept}. Try a lower learning rate (now {rates}), smaller inputs, or "
+            "policy.layer_norm=true"
+        )
 
     def _follow_pace(self) -> None:
         """Updates of another kind take another time."""

@@ -13,7 +13,9 @@ state.safetensors    everything needed to continue exactly
 
 from __future__ import annotations
 
+import hashlib
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -23,16 +25,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import Problem
-from gnarl_dsl.report.failures import UsageError
-from gnarl_runtime.checkpoints.arrays import Arrays
-from gnarl_runtime.checkpoints.checkpoint import (
-    BEST,
+from gnarl_dsl.report.failures import Notice, UsageError
+from gnarl_runtime.checkpoints.arrays import (
+    Arrays,
     CheckpointError,
-    Meta,
+    first_non_finite,
     read_arrays,
-    save_checkpoint,
     write_arrays,
 )
+from gnarl_runtime.checkpoints.checkpoint import BEST, Meta, save_checkpoint
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.spec_texts import (
     SpecText,
@@ -50,6 +51,9 @@ CONFIG, METRICS, STATE, LAST = (
     "state.safetensors",
     "last.safetensors",
 )
+
+
+VERSION = 1  # of a config
 
 
 class RunError(UsageError):
@@ -72,6 +76,7 @@ class Config(BaseModel):
     device: str
     minutes: float | None  # what the number of updates was made from
     provenance: dict[str, Any]
+    digest: str = ""  # of everything else, so that damage is noticed
 
     def problem(self) -> Problem:
         try:
@@ -113,7 +118,7 @@ class RunFolder:
             write_whole(path / "spec" / name, text.text.encode(), durable=False)
         if start is not None:
             write_whole(path / START, start.read_bytes())
-        write_whole(path / CONFIG, config.model_dump_json(indent=2).encode())
+        write_whole(path / CONFIG, _signed(config).encode())
         return cls(path)
 
     def config(self) -> Config:
@@ -121,11 +126,14 @@ class RunFolder:
         if not file.is_file():
             raise RunError(f"{self.path} is no run folder: it has no {CONFIG}")
         try:
-            return Config.model_validate_json(file.read_bytes())
+            content = file.read_bytes()
+            config = Config.model_validate_json(content)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
             raise RunError(f"{file} is damaged at {where or 'its start'}: {first['msg']}") from None
+        _verify_config(file, config, json.loads(content))
+        return config
 
     # Weights
 
@@ -158,9 +166,13 @@ class RunFolder:
         try:
             arrays, text = read_arrays(self.path / STATE)
             known = json.loads(text)
-            return arrays, Progress(**{**known, "best": tuple(known["best"])})
+            progress = Progress(**{**known, "best": tuple(known["best"])})
         except (CheckpointError, json.JSONDecodeError, KeyError, TypeError) as error:
             raise RunError(f"cannot continue: {self.path / STATE}: {error}") from None
+        broken = first_non_finite(arrays)
+        if broken is not None:
+            raise RunError(f"cannot continue: {self.path / STATE}: {broken} is not finite")
+        return arrays, progress
 
     # Metrics
 
@@ -184,6 +196,30 @@ class RunFolder:
         kept = [json.dumps(entry) for entry in self.metrics() if entry.get("update", 0) <= done]
         write_whole(
             self.path / METRICS, "".join(f"{line}\n" for line in kept).encode(), durable=False
+        )
+
+
+def _signed(config: Config) -> str:
+    """The text of a config with its digest."""
+    entries = json.loads(config.model_dump_json())
+    return json.dumps({**entries, "digest": _digest(entries)}, indent=2)
+
+
+def _digest(entries: Mapping[str, Any]) -> str:
+    told = {name: value for name, value in entries.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _verify_config(file: Path, config: Config, entries: Mapping[str, Any]) -> None:
+    if config.version != VERSION:
+        raise RunError(f"{file}: expected a run of version {VERSION}, found {config.version}")
+    if not config.digest:
+        told = f"{file} was written before files carried a digest: damage would not be noticed"
+        warnings.warn(told, Notice, stacklevel=3)
+    elif config.digest != _digest(entries):
+        raise RunError(
+            f"{file} was changed since the run began: its content does not match its digest. A run "
+            "cannot change its settings; start another one with gnarl-train --from"
         )
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_dsl.model import Problem
-from gnarl_runtime.checkpoints.checkpoint import CheckpointError, TrainedPolicy, load_checkpoint
+from gnarl_runtime.checkpoints.arrays import CheckpointError
+from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint
 from gnarl_runtime.checkpoints.targets import require_same_signature
 from gnarl_runtime.checkpoints.weight_arrays import module_arrays, restore_module
 from gnarl_runtime.network.policy import Policy

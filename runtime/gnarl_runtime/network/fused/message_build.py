@@ -13,12 +13,13 @@ import hashlib
 import os
 import platform
 import shutil
-import stat
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+
+from gnarl_compiler.build.cache import CacheError, make_private, private_cache
 
 HEADERS = ("vectors.h", "tiles.h", "network.h", "plain_sum.h", "rows.h", "winners.h")
 UNITS = ("hear.c", "backward.c", "finish.c", "products.c", "pooled.c")
@@ -75,7 +76,7 @@ def load_library(variant: Variant, folder: Path | None = None) -> ctypes.CDLL:
     """The compiled kernel, from the cache if it is there."""
     sources = _sources()
     compiler = find_compiler()
-    place = _private_folder(folder or _usual_folder())
+    place = _private_folder(folder)
     path = place / f"messages_{variant.name}_{_key(sources, compiler, variant)}.so"
     if not path.exists():
         _compile(sources, compiler, variant, path)
@@ -104,26 +105,14 @@ def find_compiler() -> Path:
     raise BuildError(f"there is no C compiler (looked for {looked})")
 
 
-def _usual_folder() -> Path:
-    from gnarl_compiler.build.artifact import cache_folder  # brings Numba with it
-
-    return cache_folder() / "kernels"
-
-
-def _private_folder(folder: Path) -> Path:
-    """A folder that nobody else can put a library into."""
+def _private_folder(folder: Path | None) -> Path:
+    """A folder that nobody else can put a library into: the one given, or the usual one."""
+    if folder is None:
+        return private_cache("kernels")
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        found = folder.stat()
-    except OSError as error:
-        raise BuildError(f"the cache folder {folder} cannot be used: {error.strerror}") from None
-    writable = stat.S_IMODE(found.st_mode) & (stat.S_IWGRP | stat.S_IWOTH)
-    if found.st_uid != os.getuid() or writable:
-        raise BuildError(
-            f"the cache folder {folder} can be written by others; likely fix: "
-            f"chmod 700 {folder}, or point GNARL_CACHE to a folder of your own"
-        )
-    return folder
+        return make_private(folder)
+    except CacheError as error:
+        raise BuildError(str(error)) from None
 
 
 def _key(sources: dict[str, bytes], compiler: Path, variant: Variant) -> str:

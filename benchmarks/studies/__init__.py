@@ -1,0 +1,1 @@
+"""Questions beside the paper's tables in, a page of docs/results each out."""
