@@ -29,7 +29,8 @@ from benchmarks.paper.outcomes import (
 )
 from benchmarks.paper.rows import Row
 from gnarl_compiler.build.files import write_whole
-from gnarl_runtime.checkpoints.checkpoint import BEST, read_arrays
+from gnarl_runtime.checkpoints.arrays import read_arrays
+from gnarl_runtime.checkpoints.checkpoint import BEST
 from gnarl_runtime.checkpoints.pretrained import find_pretrained, pretrained_names
 
 _HEAD = """\
