@@ -27,7 +27,7 @@ ROOMS = {
     ),
     "gnarl_runtime": (
         *("batch", "instances", "readers", "envs", "network", "checkpoints", "search"),
-        *("training", "evaluation", "checks", "viewing", "doctor", "commands"),
+        *("training", "evaluation", "checks", "viewing", "doctor", "api", "commands"),
     ),
     "gnarl_runtime/checks": (
         *("findings", "explore", "sample", "properties", "witness", "lints", "report", "."),

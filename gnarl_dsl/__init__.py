@@ -4,39 +4,90 @@
 >>> problem = gnarl.load("bfs")                      # or the path of a .gnarl file
 >>> env = gnarl.make(problem, nodes=16)              # a gymnasium.Env
 >>> envs = gnarl.make_vec(problem, num_envs=1024, nodes=16)   # a gymnasium.vector.VectorEnv
+>>> report = gnarl.check(problem)                    # does the spec say what was meant?
+>>> trained = gnarl.train(problem, out="runs/bfs")   # by the spec's recipe
+>>> print(gnarl.evaluate(trained, sizes=[16, 64]))   # a table
+>>> [solution] = gnarl.solve(trained, my_graph)      # networkx, PyG, a matrix, a file
+
+What stands here is the public API (docs/api.md). Modules below may move.
 """
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gnarl_compiler.graphs.instance import Instance
+    from gnarl_compiler.interpret.episode import Interpreter
     from gnarl_dsl.loading import load, loads
     from gnarl_dsl.model import Problem
     from gnarl_dsl.report.diagnostics import Diagnostic, InternalError, SpecError
+    from gnarl_dsl.report.failures import GnarlError, UsageError
+    from gnarl_runtime.api.check_spec import CheckReport, check
+    from gnarl_runtime.api.evaluate_policy import Evaluation, evaluate
+    from gnarl_runtime.api.given_graphs import draw
+    from gnarl_runtime.api.solve_graphs import Solution, solve
+    from gnarl_runtime.api.train_policy import train
+    from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
+    from gnarl_runtime.commands.work.progress import Progress
     from gnarl_runtime.envs.making import make, make_vec
+    from gnarl_runtime.readers.read import instance_from, read_graphs
 
 __version__ = "0.1.0"
 __all__ = [
+    "CheckReport",
     "Diagnostic",
+    "Evaluation",
+    "GnarlError",
+    "Instance",
     "InternalError",
+    "Interpreter",
     "Problem",
+    "Progress",
+    "Solution",
     "SpecError",
+    "TrainedPolicy",
+    "UsageError",
+    "check",
+    "draw",
+    "evaluate",
+    "instance_from",
     "load",
     "loads",
     "make",
     "make_vec",
+    "read_graphs",
+    "solve",
+    "train",
 ]
 
 _HOMES = {
+    "CheckReport": "gnarl_runtime.api.check_spec",
     "Diagnostic": "gnarl_dsl.report.diagnostics",
+    "Evaluation": "gnarl_runtime.api.evaluate_policy",
+    "GnarlError": "gnarl_dsl.report.failures",
+    "Instance": "gnarl_compiler.graphs.instance",
     "InternalError": "gnarl_dsl.report.diagnostics",
-    "SpecError": "gnarl_dsl.report.diagnostics",
+    "Interpreter": "gnarl_compiler.interpret.episode",
     "Problem": "gnarl_dsl.model",
+    "Progress": "gnarl_runtime.commands.work.progress",
+    "Solution": "gnarl_runtime.api.solve_graphs",
+    "SpecError": "gnarl_dsl.report.diagnostics",
+    "TrainedPolicy": "gnarl_runtime.checkpoints.checkpoint",
+    "UsageError": "gnarl_dsl.report.failures",
+    "check": "gnarl_runtime.api.check_spec",
+    "draw": "gnarl_runtime.api.given_graphs",
+    "evaluate": "gnarl_runtime.api.evaluate_policy",
+    "instance_from": "gnarl_runtime.readers.read",
     "load": "gnarl_dsl.loading",
     "loads": "gnarl_dsl.loading",
     "make": "gnarl_runtime.envs.making",
     "make_vec": "gnarl_runtime.envs.making",
+    "read_graphs": "gnarl_runtime.readers.read",
+    "solve": "gnarl_runtime.api.solve_graphs",
+    "train": "gnarl_runtime.api.train_policy",
 }
 
 
@@ -47,3 +98,23 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not, beside what every module has."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
+
+
+class _FrontDoor(ModuleType):
+    """Keeps `gnarl.check` the function where the import of the room `check` would put the room."""
+
+    @property
+    def check(self) -> Any:
+        return __getattr__("check")
+
+    @check.setter
+    def check(self, room: ModuleType) -> None:
+        pass
+
+
+sys.modules[__name__].__class__ = _FrontDoor

@@ -14,8 +14,10 @@ from gnarl_dsl.check.extend import merge_specs
 from gnarl_dsl.check.spec import CheckedNames, CheckInput, check_spec
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.diagnostics import Collector, Diagnostic, EnoughErrors, SpecError
+from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.source import MAX_BYTES, MAX_NAME, Source, Span, normalise_text
 from gnarl_dsl.report.suggestions import did_you_mean
+from gnarl_dsl.spec_arguments import resolve_spec
 from gnarl_dsl.specs import find_spec, shipped_specs
 from gnarl_dsl.syntax import ast
 from gnarl_dsl.syntax.parse import Parsed, parse_spec
@@ -25,6 +27,7 @@ MAX_EXTENDS = 8
 # What a variant may leave to its base; while the base is missing, none of it is missed.
 _INHERITED = frozenset({"graph", "features", "phase", "horizon", "objective", "correct"})
 _START = Span(0, 0)
+Spec = str | Path | Problem  # a file, the name of a shipped spec, or a problem checked before
 
 
 @dataclass(frozen=True)
@@ -202,16 +205,39 @@ def only_newer_version(found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
 
 
 def load(path: str | Path, **params: str | float) -> Problem:
-    """The problem in a spec file, or the name of a shipped spec; SpecError if it has mistakes."""
+    """Read and check a spec: a file, or a shipped spec by its name.
+
+    `params` are values for the params of the spec. Mistakes in it raise a SpecError that has all
+    of them; a file that is not there or cannot be read raises a UsageError.
+    """
     found = find_spec(str(path)) if _SAFE_NAME.match(str(path)) else None
-    target = Path(path) if Path(path).is_file() or found is None else found
-    checked = check_file(target, {name: str(value) for name, value in params.items()})
+    shipped = found is not None and not Path(path).is_file()
+    target = found if found is not None and shipped else resolve_spec(str(path))
+    try:
+        checked = check_file(target, _texts(params))
+    except OSError as error:
+        raise UsageError(f"{str(path)[:80]}: {error.strerror or error}") from error
     return require_problem(checked)
 
 
 def loads(text: str, **params: str | float) -> Problem:
-    """The problem in a text; SpecError if it has mistakes."""
-    return require_problem(check_text(text, params={k: str(v) for k, v in params.items()}))
+    """Check the text of a spec; mistakes raise a SpecError that has all of them."""
+    return require_problem(check_text(text, params=_texts(params)))
+
+
+def problem_of(spec: Spec, params: Mapping[str, str | float] | None = None) -> Problem:
+    """What a user gives for a problem: the path or name of a spec, or a problem checked before."""
+    if not isinstance(spec, Problem):
+        return load(spec, **(params or {}))
+    if params:
+        names = ", ".join(params)
+        raise UsageError(f"{names}: a checked problem has its params already; give them to load()")
+    return spec
+
+
+def _texts(params: Mapping[str, str | float]) -> dict[str, str]:
+    """Params as `-p` would give them."""
+    return {name: str(value) for name, value in params.items()}
 
 
 def require_problem(checked: Checked) -> Problem:

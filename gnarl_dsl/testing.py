@@ -13,12 +13,11 @@ Hypothesis (`pip install hypothesis`); `check_spec` does not.
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnarl_dsl.loading import load
-from gnarl_dsl.model import Problem
+from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model.kinds import ORACLE
+from gnarl_dsl.report.failures import UsageError
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from gnarl_runtime.checks.sample.strategies import Case
 
 __all__ = ["check_spec", "instances", "oracle", "play_expert", "spec_cases"]
-
-Spec = str | Path | Problem
 
 
 def check_spec(
@@ -54,7 +51,7 @@ def check_spec(
     from gnarl_runtime.checks.run import check_problem
     from gnarl_runtime.checks.witness.telling import render
 
-    problem = _problem(spec)
+    problem = problem_of(spec)
     options = Options(
         max_nodes=max_nodes, examples=examples, seed=seed, jit=jit, lenient=lenient, lints=False
     )
@@ -73,7 +70,7 @@ def instances(spec: Spec, min_nodes: int = 1, max_nodes: int = 12) -> SearchStra
     _require_hypothesis()
     from gnarl_runtime.checks.sample import strategies
 
-    return strategies.instances(_problem(spec), min_nodes, max_nodes)
+    return strategies.instances(problem_of(spec), min_nodes, max_nodes)
 
 
 def spec_cases(
@@ -83,7 +80,7 @@ def spec_cases(
     _require_hypothesis()
     from gnarl_runtime.checks.sample import strategies
 
-    problem = _problem(spec)
+    problem = problem_of(spec)
     return strategies.plays(problem, strategies.instances(problem, min_nodes, max_nodes), max_picks)
 
 
@@ -94,7 +91,7 @@ def play_expert(spec: Spec, instance: Instance, expert: str | None = None) -> St
     """
     from gnarl_compiler.interpret.episode import Interpreter
 
-    game = Interpreter(_problem(spec))
+    game = Interpreter(problem_of(spec))
     state = game.reset(instance)
     while state.ended is None:
         answer = game.expert(state, expert)
@@ -109,15 +106,11 @@ def oracle(spec: Spec, instance: Instance, name: str) -> NDArray[Any]:
     from gnarl_compiler.interpret.episode import Interpreter
     from gnarl_compiler.interpret.evaluate import Evaluator
 
-    problem = _problem(spec)
+    problem = problem_of(spec)
     known = [feature.name for feature in problem.features if feature.stage is ORACLE]
     if name not in known:
-        raise ValueError(f"{problem.name} has no oracle `{name}`; it has: {', '.join(known)}")
+        raise UsageError(f"{problem.name} has no oracle `{name}`; it has: {', '.join(known)}")
     return Evaluator(Interpreter(problem).reset(instance)).stored(name)
-
-
-def _problem(spec: Spec) -> Problem:
-    return spec if isinstance(spec, Problem) else load(spec)
 
 
 def _require_hypothesis() -> None:

@@ -25,6 +25,7 @@ from gnarl_dsl.model.kinds import (
     Stage,
     Value,
 )
+from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.source import Span
 
 
@@ -334,7 +335,7 @@ def choose_reward(problem: Problem, name: str | None) -> Objective | Reward | No
         if entry.name == name:
             return entry
     known = ", ".join(entry.name for entry in entries) or "none"
-    raise ValueError(f"the problem has no reward or objective `{name}`; it has: {known}")
+    raise UsageError(f"the problem has no reward or objective `{name}`; it has: {known}")
 
 
 def cheapest_reward(problem: Problem) -> str | None:

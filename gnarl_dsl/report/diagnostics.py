@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from gnarl_dsl.report.failures import GnarlError
 from gnarl_dsl.report.source import Source, Span
 
 # Nobody mends more than this before looking again, and a hostile file can't make us slow.
@@ -41,8 +42,15 @@ class Diagnostic:
     def is_error(self) -> bool:
         return not self.code.startswith("GN9")
 
+    @property
+    def message(self) -> str:
+        """What is wrong, in a sentence or two."""
+        from gnarl_dsl.report.wording import message_of
 
-class SpecError(Exception):
+        return message_of(self)
+
+
+class SpecError(GnarlError):
     """A spec that cannot be used, with everything found in it."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], sources: Sequence[Source]) -> None:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 
-class UsageError(Exception):
-    """A mistake on the command line: what was found and what would work."""
+class GnarlError(Exception):
+    """What a user can mend, or at least understand: every mistake of theirs is one of these.
+
+    Commands print its text and end; from Python it is raised. Mistakes of GNARL itself are an
+    `InternalError`, which is none.
+    """
 
 
-class Failure(Exception):
+class UsageError(GnarlError, ValueError):
+    """A mistake in what was asked for: what was found and what would work."""
+
+
+class Failure(GnarlError):
     """Something that went wrong for a reason the user can understand: a message, exit code 1."""
 
 
@@ -15,5 +23,5 @@ class Notice(UserWarning):
     """Something that a person should know of, though the work goes on: `note: ...` in commands."""
 
 
-class SpecRejected(Exception):
+class SpecRejected(GnarlError):
     """A spec whose mistakes were shown already."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from gnarl_dsl.specs import find_spec
 from gnarl_runtime.commands.check import main
-from gnarl_runtime.commands.work.progress_line import Pace, ProgressLine, progress_text
+from gnarl_runtime.commands.work import progress as progress_module
+from gnarl_runtime.commands.work.progress import Pace, Progress, progress_text
 
 
 def spec_text(name: str) -> str:
@@ -192,17 +195,54 @@ class Terminal(StringIO):
 
 def test_progress_is_shown_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 1000, 5))
-    monkeypatch.setattr(
-        "gnarl_runtime.commands.work.progress_line.time.monotonic", lambda: next(clock)
-    )
+    monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setenv("TERM", "xterm")
     screen, pipe = Terminal(), StringIO()
     for stream in (screen, pipe):
-        with ProgressLine("bfs", stream) as progress:
+        with Progress("bfs", stream) as progress:
             progress("4 nodes", 0, 10)
             progress("4 nodes", 5, 10)
     assert "50 %" in screen.getvalue()
-    assert screen.getvalue().endswith("\r")
+    assert screen.getvalue().endswith("\x1b[2K")  # the line is cleared
     assert pipe.getvalue() == ""
+
+
+def test_a_line_now_and_then_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 1000, 4))
+    monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    pipe = StringIO()
+    with Progress("bfs", pipe) as progress:
+        for done in range(7):
+            progress("4 nodes", done, 10)
+    assert pipe.getvalue().splitlines() == [
+        "bfs: 4 nodes [####----------------] 20 %, 32 s left",
+        "bfs: 4 nodes [##########----------] 50 %, 20 s left",
+    ]
+
+
+def test_nothing_is_shown_of_what_is_quick_and_rich_waits_until_then() -> None:
+    code = (
+        "import io, sys\n"
+        "from gnarl_runtime.commands.work.progress import Progress\n"
+        "class Terminal(io.StringIO):\n"
+        "    def isatty(self): return True\n"
+        "screen = Terminal()\n"
+        "with Progress('bfs', screen) as progress:\n"
+        "    for done in range(100): progress('step', done, 100)\n"
+        "assert screen.getvalue() == '' and 'rich' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_silent_step_is_shown_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "PATIENCE", 0.05)
+    screen = Terminal()
+    with Progress("bfs", screen) as progress:
+        progress("compiling", 0, 1)
+        until = time.monotonic() + 20
+        while "bfs: compiling ..." not in screen.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)
+    assert "bfs: compiling ..." in screen.getvalue()
 
 
 def test_progress_estimates_what_is_left() -> None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from checkpoints import untrained_run
 
+from gnarl_compiler.instances.generators import GenerationError
 from gnarl_runtime.checkpoints.arrays import read_arrays
 from gnarl_runtime.checkpoints.checkpoint import BEST
 from gnarl_runtime.commands.eval import main
@@ -49,14 +50,14 @@ def stopped_in(
 ) -> Callable[[], None]:
     """Evaluations are stopped after that graph; call what is returned to let them be."""
 
-    class Impatient(eval_command.Watcher):
+    class Impatient(eval_command.Progress):
         def __call__(self, step: str, done: int, total: int) -> None:
             if step == what and done > 1000 * graph:
                 raise error
 
-    usual = eval_command.Watcher
-    monkeypatch.setattr(eval_command, "Watcher", Impatient)
-    return lambda: monkeypatch.setattr(eval_command, "Watcher", usual)
+    usual = eval_command.Progress
+    monkeypatch.setattr(eval_command, "Progress", Impatient)
+    return lambda: monkeypatch.setattr(eval_command, "Progress", usual)
 
 
 def evaluated(run: Path, file: Path, *more: str) -> int:
@@ -185,7 +186,7 @@ def test_an_evaluation_that_fails_leaves_nothing(
     mvc: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept, "_EVERY", 0.0)
-    stopped_in(monkeypatch, "5 nodes, drawing", 10, eval_command.GenerationError)
+    stopped_in(monkeypatch, "5 nodes, drawing", 10, GenerationError)
     assert evaluated(mvc, tmp_path / "a.json") == 1
     assert list(tmp_path.iterdir()) == []
 

@@ -16,11 +16,11 @@ from shipped_specs import shipped
 from training_runs import TINY, command, same, tiny, weights
 
 import gnarl_dsl as gnarl
+from gnarl_runtime.api import train_policy as session
+from gnarl_runtime.api.train_policy import describe
 from gnarl_runtime.checkpoints.checkpoint import load_checkpoint
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.commands.train import main
-from gnarl_runtime.commands.work import train_command as session
-from gnarl_runtime.commands.work.display import describe
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.training.loop import Loop, Report
 from gnarl_runtime.training.run_folder import RunFolder, make_config

@@ -12,6 +12,7 @@ from shipped_specs import SHIPPED, shipped
 from training_runs import tiny
 
 import gnarl_dsl as gnarl
+from gnarl_runtime.api import train_policy as session
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import (
     RecipeError,
@@ -21,7 +22,6 @@ from gnarl_runtime.checkpoints.recipe_files import (
     shipped_recipes,
 )
 from gnarl_runtime.commands.train import main
-from gnarl_runtime.commands.work import train_command as session
 
 
 @pytest.mark.parametrize("name", shipped_recipes())

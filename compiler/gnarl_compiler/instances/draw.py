@@ -18,6 +18,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_dsl.check.instance_sets import WHOLE_ARGUMENTS
 from gnarl_dsl.model import Draw, InstanceSet, Problem, Split
 from gnarl_dsl.model.kinds import INPUT
+from gnarl_dsl.report.failures import UsageError
 
 ATTEMPTS = 1000
 # Separate streams: tags and values must not depend on how many draws the graph took.
@@ -44,6 +45,10 @@ def _describe(arg: Draw) -> str:
     return texts[0] if len(texts) == 1 else "{" + ", ".join(texts) + "}"
 
 
+class NoSuchInstances(UsageError, LookupError):
+    """A name that is no instance set, or no split, of the problem."""
+
+
 def choose_split(problem: Problem, split: str, instances: str | None = None) -> Split:
     """The named split of the named instance set, or of the first set."""
     chosen = _choose_set(problem, instances)
@@ -51,7 +56,9 @@ def choose_split(problem: Problem, split: str, instances: str | None = None) -> 
         if entry.name == split:
             return entry
     known = ", ".join(entry.name for entry in chosen.splits)
-    raise LookupError(f"the instances `{chosen.name}` have no split `{split}`; they have: {known}")
+    raise NoSuchInstances(
+        f"the instances `{chosen.name}` have no split `{split}`; they have: {known}"
+    )
 
 
 def _choose_set(problem: Problem, name: str | None) -> InstanceSet:
@@ -60,7 +67,7 @@ def _choose_set(problem: Problem, name: str | None) -> InstanceSet:
             return entry
     known = ", ".join(entry.name for entry in problem.instances) or "none"
     wanted = f"instances `{name}`" if name else "instances"
-    raise LookupError(f"problem {problem.name} has no {wanted}; it has: {known}")
+    raise NoSuchInstances(f"problem {problem.name} has no {wanted}; it has: {known}")
 
 
 def families(split: Split) -> list[Family]:

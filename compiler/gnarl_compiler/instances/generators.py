@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.numbers import snapped_ceil
 from gnarl_dsl.language.signatures import GeneratorSignature
+from gnarl_dsl.report.failures import Failure
 
 MAX_ATTEMPTS = 1000
 
 Matrix = NDArray[np.bool_]
 
 
-class GenerationError(ValueError):
+class GenerationError(Failure, ValueError):
     """An instance that cannot be drawn as asked."""
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.report.failures import Failure
 from gnarl_dsl.report.source import Span
 
 Ending = Literal["terminated", "truncated"]
@@ -63,7 +64,7 @@ class Change:
     after: Value
 
 
-class SpecRunError(Exception):
+class SpecRunError(Failure):
     """A spec that did something at run time which no check could foresee."""
 
     def __init__(self, problem: Problem, span: Span, what: str) -> None:

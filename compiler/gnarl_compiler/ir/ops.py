@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from gnarl_dsl.report.failures import Failure
 from gnarl_dsl.report.source import Span
 
 Kind = Literal["number", "truth", "node", "category"]
@@ -20,7 +21,7 @@ When = Literal["constant", "reset", "state"]
 Ref = int  # the number of an operation
 
 
-class Unsupported(Exception):
+class Unsupported(Failure):
     """Something the compiled backend cannot do; the interpreter can."""
 
 

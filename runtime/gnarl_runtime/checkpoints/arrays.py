@@ -14,14 +14,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from gnarl_compiler.build.files import write_whole
-from gnarl_dsl.report.failures import Notice
+from gnarl_dsl.report.failures import Failure, Notice
 
 Arrays = dict[str, NDArray[Any]]
 
 _TEXT, _DIGEST = "gnarl", "sha256"
 
 
-class CheckpointError(ValueError):
+class CheckpointError(Failure, ValueError):
     """A file that is not there, is damaged, is no checkpoint, or does not fit."""
 
 

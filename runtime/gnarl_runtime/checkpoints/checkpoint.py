@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_dsl.model import Problem
-from gnarl_dsl.report.failures import Notice
+from gnarl_dsl.report.failures import Notice, UsageError
 from gnarl_runtime.checkpoints.arrays import (
     CheckpointError,
     first_non_finite,
@@ -37,7 +37,8 @@ from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.network.policy_config import PolicyConfig
 
 VERSION = 1
-BEST = "best.safetensors"
+SUFFIX = ".safetensors"
+BEST = f"best{SUFFIX}"
 
 
 class Meta(BaseModel):
@@ -58,13 +59,51 @@ class Meta(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
-    """A policy ready to play its problem."""
+class TrainedPolicy:
+    """A policy ready to play a problem, and how it was trained.
+
+    `path` is the file that the weights came from or were written to, None while they are in
+    memory only.
+    """
 
     policy: Policy
     problem: Problem
     meta: Meta
-    path: Path
+    path: Path | None = None
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """How it did on the validation graphs."""
+        return self.meta.scores
+
+    def temperature(self, given: float | None = None) -> float | None:
+        """At which picks are drawn, None for the best: what is given, else what the recipe says."""
+        return (self.meta.recipe.temperature if given is None else given) or None
+
+    def provenance(self) -> dict[str, Any]:
+        """What decides the policy and the problem."""
+        return {
+            "problem": self.problem.name,
+            "spec_hash": self.problem.hash,
+            "params": {param.name: param.value for param in self.problem.params},
+            "checkpoint": None if self.path is None else str(self.path),
+            "recipe": self.meta.recipe.model_dump(mode="json"),
+            "training": describe(self.meta),
+        }
+
+    def save(self, path: str | Path) -> Path:
+        """Write the weights, the spec and their origin to one file, which commands read too."""
+        file = Path(path)
+        if file.suffix != SUFFIX:
+            raise UsageError(f"{path}: expected a name that ends in {SUFFIX}")
+        if not file.parent.is_dir():
+            raise UsageError(f"{path}: there is no folder {file.parent}")
+        save_checkpoint(file, self.policy, self.meta)
+        return file
+
+    def __repr__(self) -> str:
+        where = "" if self.path is None else f" from {self.path}"
+        return f"<TrainedPolicy for {self.problem.name}{where}>"
 
 
 def make_meta(
@@ -94,7 +133,7 @@ def save_checkpoint(path: Path, policy: Policy, meta: Meta) -> None:
     write_arrays(path, module_arrays(policy), meta.model_dump_json())
 
 
-def load_checkpoint(path: str | Path, device: str = "cpu") -> Loaded:
+def load_checkpoint(path: str | Path, device: str = "cpu") -> TrainedPolicy:
     """The policy in a file, or the best one in a run folder."""
     file = Path(path)
     file = file / BEST if file.is_dir() else file
@@ -111,7 +150,7 @@ def load_checkpoint(path: str | Path, device: str = "cpu") -> Loaded:
     policy = Policy(problem, meta.policy)
     _verify_weights(file, policy, arrays)
     restore_module(policy, arrays)
-    return Loaded(policy.to(device).eval(), problem, meta, file)
+    return TrainedPolicy(policy.to(device).eval(), problem, meta, file)
 
 
 def _tell_changes(file: Path, meta: Meta, problem: Problem) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -11,6 +11,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.suggestions import nearest
 from gnarl_dsl.specs import specs_folder
 from gnarl_runtime.checkpoints.recipe import Recipe
@@ -18,7 +19,7 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 MAX_BYTES = 100_000
 
 
-class RecipeError(ValueError):
+class RecipeError(UsageError):
     """A recipe that cannot be used: what was found, what was expected, where."""
 
 
@@ -113,40 +114,53 @@ def unknown_key(key: str) -> str:
     return f"a recipe has no key {key}; {fix}"
 
 
-# Changes on the command line
+# Changes
 
 
 def change_recipe(recipe: Recipe, changes: Sequence[str]) -> Recipe:
-    """`--set key=value`: a key with dots, or its last part where that is clear."""
-    table = recipe.model_dump()
+    """The recipe with what `--set KEY=VALUE` says."""
+    return set_keys(recipe, parse_changes(changes))
+
+
+def parse_changes(changes: Sequence[str]) -> dict[str, Any]:
+    """`key=value` texts as a mapping, values as TOML reads them."""
+    found = {}
     for text in changes:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise RecipeError(f"--set {text}: expected KEY=VALUE, such as --set lr=1e-3")
+        found[name.strip()] = _value(value.strip())
+    return found
+
+
+def set_keys(recipe: Recipe, changes: Mapping[str, Any], where: str = "--set") -> Recipe:
+    """The recipe with changes: a key with dots, or its last part where that is clear."""
+    table = recipe.model_dump()
+    for name, value in changes.items():
         place = table
-        *path, leaf = _full_key(name.strip(), recipe).split(".")
+        *path, leaf = _full_key(name, recipe, where).split(".")
         for part in path:
             place = place[part]
-        place[leaf] = _value(value.strip())
-    return check_recipe(table, "--set")
+        place[leaf] = value
+    return check_recipe(table, where)
 
 
-def policy_settings(changes: Sequence[str]) -> tuple[str, ...]:
-    """The settings of the policy itself that `--set` names."""
-    keys = (_full_key(text.partition("=")[0].strip(), Recipe()) for text in changes)
+def policy_settings(changes: Iterable[str], where: str = "--set") -> tuple[str, ...]:
+    """The settings of the policy itself among the keys that are changed."""
+    keys = (_full_key(name, Recipe(), where) for name in changes)
     return tuple(key.removeprefix("policy.") for key in keys if key.startswith("policy."))
 
 
-def _full_key(name: str, recipe: Recipe) -> str:
+def _full_key(name: str, recipe: Recipe, where: str) -> str:
     known = known_keys()
     if name in known:
         return name
     fitting = [key for key in known if key.rpartition(".")[2] == name]
     used = [key for key in fitting if not key.startswith(_unused_sections(recipe))]
     if len(used) > 1:
-        raise RecipeError(f"--set {name}: expected one of {', '.join(used)}")
+        raise RecipeError(f"{where} {name}: expected one of {', '.join(used)}")
     if not used and not fitting:
-        raise RecipeError(f"--set: {unknown_key(name)}")
+        raise RecipeError(f"{where}: {unknown_key(name)}")
     return (used or fitting)[0]
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gnarl_dsl.report.failures import UsageError
+from gnarl_dsl.spec_arguments import load_problem, parse_params
+from gnarl_runtime.api.asked import FLAGS, MOST_NODES, verify_input, verify_output, verify_playing
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
 from gnarl_runtime.commands.options import add_param, add_seed
 
-MOST_NODES = 10_000
+if TYPE_CHECKING:
+    from gnarl_dsl.model import Problem
+
 CHECKPOINT = "a run folder, or a checkpoint in it"
 
 
@@ -33,40 +37,25 @@ def verify_policy_arguments(args: argparse.Namespace) -> None:
     args.checkpoint = chosen_checkpoint(args.checkpoint, args.pretrained, CHECKPOINT)
     if not Path(args.checkpoint).exists():
         raise UsageError(f"there is no {args.checkpoint}; expected {CHECKPOINT}")
-    if args.temperature is not None and not 0 <= args.temperature < float("inf"):
-        raise UsageError(f"--temperature {args.temperature:g}: expected a number from 0 up")
-    for flag, least in (("samples", 1), ("threads", 1), ("seed", 0), ("max-rounds", 1)):
-        given = getattr(args, flag.replace("-", "_"))
-        if given is not None and given < least:
-            raise UsageError(f"--{flag} {given}: expected {least} or more")
-    if args.samples > 1 and not args.temperature:
-        raise UsageError(
-            f"--samples {args.samples} without --temperature would play the same picks again; "
-            "expected both, such as --temperature 0.05 --samples 100"
-        )
+    verify_playing(FLAGS, args.temperature, args.samples, args.threads, args.seed, args.max_rounds)
 
 
-def verify_output(flag: str, path: str | None, endings: tuple[str, ...] = ()) -> None:
+def other_problem(args: argparse.Namespace) -> tuple[Problem | None, dict[str, str]]:
+    """What `--spec` and `-p` say: another problem, or other params of the policy's own."""
+    params = parse_params(args.param)
+    return (load_problem(args.spec, params), {}) if args.spec is not None else (None, params)
+
+
+def verify_file_to_read(flag: str, path: str | None) -> None:
+    """Raise a UsageError unless a file is there, or none is asked for."""
+    if path is not None:
+        verify_input(f"{flag} {path}", path)
+
+
+def verify_file_to_write(flag: str, path: str | None, endings: tuple[str, ...] = ()) -> None:
     """Raise a UsageError now rather than after the work, if a file cannot be written there."""
-    if path is None:
-        return
-    target = Path(path)
-    folder = target.parent
-    if target.is_dir():
-        raise UsageError(f"{flag} {path}: is a folder; expected the name of a file")
-    if not folder.is_dir():
-        raise UsageError(f"{flag} {path}: there is no folder {folder}")
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"{flag} {path}: nothing can be written in {folder}")
-    if endings and target.suffix.lower() not in endings:
-        raise UsageError(f"{flag} {path}: expected a name that ends in {' or '.join(endings)}")
-
-
-def verify_input(flag: str, path: str | None) -> None:
-    """Raise a UsageError unless a file is there."""
-    if path is not None and not Path(path).is_file():
-        what = "is a folder" if Path(path).is_dir() else "there is no such file"
-        raise UsageError(f"{flag} {path}: {what}; expected a file of graphs")
+    if path is not None:
+        verify_output(f"{flag} {path}", path, endings)
 
 
 def parse_sizes(text: str | None) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import load_problem, parse_params
+from gnarl_runtime.api.asked import FLAGS, verify_checking
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import (
     add_format,
@@ -84,14 +85,7 @@ def _verify(args: argparse.Namespace) -> None:
         raise UsageError(f"--replay takes at most one spec, found {len(args.specs)}")
     if args.replay and args.param and not args.specs:
         raise UsageError("-p needs a spec to set params of; a saved counterexample has its own")
-    if not 1 <= args.max_nodes <= 6:
-        raise UsageError(
-            f"--max-nodes {args.max_nodes}: expected a number from 1 to 6; larger instances are "
-            "played at random (--examples)"
-        )
-    for flag, least in (("examples", 0), ("states", 1), ("seed", 0)):
-        if getattr(args, flag) < least:
-            raise UsageError(f"--{flag} {getattr(args, flag)}: expected {least} or more")
+    verify_checking(FLAGS, args.max_nodes, args.examples, args.states, args.seed)
 
 
 if __name__ == "__main__":

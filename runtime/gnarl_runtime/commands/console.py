@@ -1,4 +1,7 @@
-"""A command's body in, an exit code out: every foreseeable failure becomes a message."""
+"""A command's body in, an exit code out; text in, standard output out.
+
+Every foreseeable failure becomes a message, and every sign one that the terminal can show.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from typing import Any
 from gnarl_dsl.report.diagnostics import InternalError
 from gnarl_dsl.report.failures import Failure, Notice, SpecRejected, UsageError
 from gnarl_runtime.commands.options import BUG, FAILED, INTERRUPTED, OK, USAGE
+
+_PLAIN_SIGNS = str.maketrans({"ψ": "psi", "∅": "none", "∀": "for", "∈": "in", "²": "^2", "─": "-"})
 
 
 def run_command(name: str, command: Callable[[], int]) -> int:
@@ -57,3 +62,19 @@ def _show_notice(others: Callable[..., None]) -> Callable[..., None]:
 def _drop_output() -> None:
     """What is still to be written cannot be; end quietly, also at interpreter exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write(text: str) -> None:
+    """Write to standard output and flush, here where a closed pipe is expected.
+
+    Where a sign has no code in the terminal's encoding, a plainer one is written.
+    """
+    if sys.stdout is None:  # closed by whoever started us
+        return
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.translate(_PLAIN_SIGNS).encode(encoding, "replace").decode(encoding)
+    sys.stdout.write(text)
+    sys.stdout.flush()

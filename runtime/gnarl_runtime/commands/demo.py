@@ -1,5 +1,6 @@
-"""The shipped BFS spec goes in, a policy that was trained on small graphs and solves large ones
-comes out. Run `python -m gnarl_runtime.commands.demo --help`.
+"""The shipped BFS spec in, a policy that was trained on small graphs and solves large ones out.
+
+Run `python -m gnarl_runtime.commands.demo --help`.
 """
 
 from __future__ import annotations
@@ -21,31 +22,6 @@ NODES = 64
 UPDATES = 250
 LARGEST_SEED = 2**32 - 1
 LINE = 100
-
-
-class Ticker:
-    """Prints where a long job of a known number of steps stands, about once a second."""
-
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
-        self.start: tuple[float, int] | None = None
-        self.printed = 0.0
-
-    def tell(self, step: int, text: str) -> None:
-        now = time.monotonic()
-        if self.start is None:
-            self.start = now, step  # not earlier: the first step is slow and says little
-        if now - self.printed < 1.0 and step < self.steps:
-            return
-        self.printed = now
-        done = f"  {100 * step // self.steps:3d} %  {text}"
-        print(f"{done}, {self._left(now, step)}", flush=True)
-
-    def _left(self, now: float, step: int) -> str:
-        began, first = self.start or (now, step)
-        if step == first:
-            return "time left unknown"
-        return f"about {(now - began) / (step - first) * (self.steps - step):.0f} s left"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,18 +82,23 @@ def _run(seed: int, graphs: int, updates: int) -> int:
 
 
 def _train(problem: Problem, recipe: Recipe, seed: int) -> Policy:
+    from gnarl_runtime.commands.work.progress import Progress
     from gnarl_runtime.training.trainers import make_trainer
 
     sizes = "graphs of 4 to 16 nodes"
     print(f"Compiling, then training on {sizes} by imitating `{problem.experts[0].name}`")
     print("  (the first time, compiling takes some 15 s)", flush=True)
-    trainer = make_trainer(problem, recipe, seed)
-    ticker, states = Ticker(trainer.updates), 0.0
-    while trainer.done < trainer.updates:
-        metrics = trainer.update()
-        states += metrics["states"]
-        text = f"{states:,.0f} states labelled, divergence from the expert {metrics['loss']:.4f}"
-        ticker.tell(trainer.done, text)
+    states, loss = 0.0, 0.0
+    with Progress(SPEC) as progress:
+        progress("compiling", 0, 1)
+        trainer = make_trainer(problem, recipe, seed)
+        while trainer.done < trainer.updates:
+            metrics = trainer.update()
+            states, loss = states + metrics["states"], metrics["loss"]
+            progress("training", trainer.done, trainer.updates)
+    print(
+        f"  100 %  {states:,.0f} states labelled, divergence from the expert {loss:.4f}", flush=True
+    )
     return trainer.best_policy()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import FAILED, OK, add_format, command_parser
+from gnarl_runtime.commands.work.progress import Progress
 from gnarl_runtime.doctor.listing import as_json, line, verdict
 from gnarl_runtime.doctor.looks import Finding, Probe, State, look
 
@@ -43,13 +44,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _examine(args: argparse.Namespace) -> int:
     found: list[Finding] = []
-    for finding in examine(args.quick):
+    for finding in _awaited(examine(args.quick)):
         found.append(finding)
         if args.format == "text":
             print(line(finding), flush=True)
     tested = not args.quick
     print(as_json(found, tested) if args.format == "json" else f"\n{verdict(found, tested)}")
     return FAILED if any(finding.state is State.BROKEN for finding in found) else OK
+
+
+def _awaited(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The same; whoever waits long for the next one sees that something is going on."""
+    while True:
+        with Progress("gnarl-doctor") as progress:
+            progress("looking", 0, 1)
+            finding = next(findings, None)
+        if finding is None:
+            return
+        yield finding
 
 
 def examine(quick: bool) -> Iterator[Finding]:

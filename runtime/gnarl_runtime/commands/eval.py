@@ -8,12 +8,13 @@ from pathlib import Path
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
+from gnarl_runtime.api.asked import FLAGS, verify_least
 from gnarl_runtime.commands.arguments import (
     add_policy_arguments,
     parse_names,
     parse_sizes,
-    verify_input,
-    verify_output,
+    verify_file_to_read,
+    verify_file_to_write,
     verify_policy_arguments,
 )
 from gnarl_runtime.commands.console import run_command
@@ -81,11 +82,10 @@ def _verify(args: argparse.Namespace) -> None:
     parse_sizes(args.sizes)
     parse_names("--against", args.against)
     parse_params(args.param)
-    verify_input("--data", args.data)
-    verify_output("--json", args.json)
-    verify_output("--plot", args.plot, PICTURES)
-    if args.graphs is not None and args.graphs < 1:
-        raise UsageError(f"--graphs {args.graphs}: expected 1 or more")
+    verify_file_to_read("--data", args.data)
+    verify_file_to_write("--json", args.json)
+    verify_file_to_write("--plot", args.plot, PICTURES)
+    verify_least(FLAGS, "graphs", args.graphs, 1)
     if args.reference and args.no_reference:
         raise UsageError("--reference and --no-reference cannot both be given")
     drawn = [f"--{flag}" for flag in ("sizes", "graphs", "instances") if getattr(args, flag)]

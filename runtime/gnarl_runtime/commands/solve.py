@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from gnarl_dsl.spec_arguments import parse_params
 from gnarl_runtime.commands.arguments import (
     add_policy_arguments,
-    verify_input,
-    verify_output,
+    verify_file_to_read,
+    verify_file_to_write,
     verify_policy_arguments,
 )
 from gnarl_runtime.commands.console import run_command
@@ -51,8 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> int:
     verify_policy_arguments(args)
     parse_params(args.param)
-    verify_input("--data", args.data)
-    verify_output("--out", args.out)
+    verify_file_to_read("--data", args.data)
+    verify_file_to_write("--out", args.out)
     # Torch and the rest are loaded once the command line makes sense.
     from gnarl_runtime.commands.work.solve_command import solve_command
 

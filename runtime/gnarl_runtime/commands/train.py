@@ -6,18 +6,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import load_problem, parse_params
+from gnarl_runtime.api.asked import FLAGS, verify_training
+from gnarl_runtime.api.recipe_choice import choose_recipe, verify_recipe
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
-from gnarl_runtime.checkpoints.recipe import Recipe
-from gnarl_runtime.checkpoints.recipe_files import (
-    RecipeError,
-    change_recipe,
-    default_recipe,
-    load_recipe,
-    policy_settings,
-)
+from gnarl_runtime.checkpoints.recipe_files import parse_changes, policy_settings
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import add_param, add_seed, command_parser
 
@@ -65,23 +59,25 @@ def _train(args: argparse.Namespace) -> int:
         raise UsageError("expected --spec SPEC, or --resume RUN to continue a run")
     if args.resume is not None:
         return _resume(args)
-    _verify(args)
+    verify_training(FLAGS, args.minutes, args.threads, args.seed)
     problem = load_problem(args.spec, parse_params(args.param))
     weights = _weights(args)
-    name, recipe = _recipe(problem, args)
+    changes = parse_changes(args.changes)
+    name, recipe = choose_recipe(problem, args.recipe, changes, "--set")
     if recipe.params:
         given = {**{k: str(v) for k, v in recipe.params.items()}, **parse_params(args.param)}
         problem = load_problem(args.spec, given)
-    _verify_recipe(problem, recipe)
+    verify_recipe(problem, recipe)
     seed = args.seed or 0
     out = args.out or Path("runs") / f"{name}-seed{seed}"
     # torch takes seconds to import; mistakes above are reported without waiting for it.
-    from gnarl_runtime.commands.work.train_command import Request, start
+    from gnarl_runtime.api.train_policy import Request
+    from gnarl_runtime.commands.work.train_command import start_command
 
     threads, device = args.threads or 1, args.device or "cpu"
-    chosen = policy_settings(args.changes)
+    chosen = policy_settings(changes)
     request = Request(problem, recipe, name, seed, threads, device, weights, chosen)
-    return start(request, out, args.minutes)
+    return start_command(request, out, args.minutes)
 
 
 def _resume(args: argparse.Namespace) -> int:
@@ -90,18 +86,9 @@ def _resume(args: argparse.Namespace) -> int:
     given = [flags.get(name, f"--{name}") for name, value in others.items() if value]
     if given:
         raise UsageError(f"{given[0]} cannot change a run that is continued; start a new one")
-    from gnarl_runtime.commands.work.train_command import resume
+    from gnarl_runtime.commands.work.train_command import resume_command
 
-    return resume(args.resume)
-
-
-def _verify(args: argparse.Namespace) -> None:
-    if args.minutes is not None and not 0 < args.minutes <= 60 * 24 * 30:
-        raise UsageError(f"--minutes {args.minutes:g}: expected a positive number of minutes")
-    if args.threads is not None and args.threads < 1:
-        raise UsageError(f"--threads {args.threads}: expected at least 1")
-    if args.seed is not None and args.seed < 0:
-        raise UsageError(f"--seed {args.seed}: expected 0 or more")
+    return resume_command(args.resume)
 
 
 def _weights(args: argparse.Namespace) -> Path | None:
@@ -110,33 +97,6 @@ def _weights(args: argparse.Namespace) -> Path | None:
         return None
     given = None if args.source is None else str(args.source)
     return Path(chosen_checkpoint(given, args.pretrained, "--from RUN"))
-
-
-def _recipe(problem: Problem, args: argparse.Namespace) -> tuple[str, Recipe]:
-    try:
-        if args.recipe is None:
-            name, recipe = default_recipe(problem)
-        else:
-            name, recipe = Path(args.recipe).stem, load_recipe(args.recipe)
-        return name, change_recipe(recipe, args.changes)
-    except RecipeError as error:
-        raise UsageError(str(error)) from None
-
-
-def _verify_recipe(problem: Problem, recipe: Recipe) -> None:
-    """What the recipe names must be in the spec."""
-    experts = [expert.name for expert in problem.experts]
-    rewards = [entry.name for entry in problem.objectives] + [r.name for r in problem.rewards]
-    sets = [entry.name for entry in problem.instances]
-    for what, wanted, known, needed in (
-        ("expert", recipe.bc.expert, experts, "bc" in recipe.trainer),
-        ("reward or objective", recipe.ppo.reward, rewards, "ppo" in recipe.trainer),
-        ("instance set", recipe.data.instances, sets, True),
-    ):
-        if needed and not known:
-            raise UsageError(f"{problem.name} has no {what}, which {recipe.trainer} training needs")
-        if wanted is not None and wanted not in known and needed:
-            raise UsageError(f"{problem.name} has no {what} {wanted}; it has: {', '.join(known)}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
-from gnarl_runtime.commands.arguments import verify_input, verify_output
+from gnarl_runtime.commands.arguments import verify_file_to_read, verify_file_to_write
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import add_param, add_seed, command_parser
 from gnarl_runtime.commands.work.subjects import verify_subject
@@ -80,12 +80,12 @@ def verify_arguments(args: argparse.Namespace) -> None:
     verify_subject(args.subject)
     parse_params(args.param)
     _verify_numbers(args)
-    verify_input("--data", args.data)
-    verify_output("--out", args.out, (".html", ".htm"))
-    verify_output("--png", args.png, (".png",))
+    verify_file_to_read("--data", args.data)
+    verify_file_to_write("--out", args.out, (".html", ".htm"))
+    verify_file_to_write("--png", args.png, (".png",))
     if args.out is None and args.png is None:
         args.out = "rollout.html"
-        verify_output("--out", args.out)
+        verify_file_to_write("--out", args.out)
     if args.expert == NOBODY and args.policy == "expert":
         raise UsageError(f"--expert {NOBODY} with --policy expert leaves nobody to pick")
 

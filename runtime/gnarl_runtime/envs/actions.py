@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_dsl.report.failures import UsageError
 
-class ActionError(ValueError):
+
+class ActionError(UsageError):
     """Picks of another number or type than there are environments to pick for."""
 
 

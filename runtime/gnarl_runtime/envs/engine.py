@@ -16,6 +16,7 @@ from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.edges import fill_ends
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import BatchLayout, layout_of
@@ -54,7 +55,7 @@ def compile_for(
     for name in experts:
         if name not in known:
             has = ", ".join(known) or "none"
-            raise ValueError(f"{problem.name} has no expert `{name}`; it has: {has}")
+            raise UsageError(f"{problem.name} has no expert `{name}`; it has: {has}")
     mode = Mode(experts=experts, metrics=metrics)
     return Compiled(problem, compile_problem(problem, reward, mode), reward, experts, metrics)
 

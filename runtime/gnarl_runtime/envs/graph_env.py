@@ -10,6 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from gnarl_compiler.support.endings import ILLEGAL, RUNNING, TRUNCATED
+from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.actions import checked_action, checked_choice
 from gnarl_runtime.envs.draw_state import describe_state, draw_state
 from gnarl_runtime.envs.engine import Engine
@@ -31,10 +32,10 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         if illegal not in ("raise", "end"):
-            raise ValueError(f'illegal must be "raise" or "end", found {illegal!r}')
+            raise UsageError(f'illegal must be "raise" or "end", found {illegal!r}')
         if render_mode not in (None, *RENDER_MODES):
             known = " or ".join(f'"{mode}"' for mode in RENDER_MODES)
-            raise ValueError(f"render_mode must be None or {known}, found {render_mode!r}")
+            raise UsageError(f"render_mode must be None or {known}, found {render_mode!r}")
         layout = engine.batch.layout
         self.engine, self.illegal, self.render_mode = engine, illegal, render_mode
         self.observation_space: spaces.Dict = observation_space(layout)  # type: ignore[assignment]

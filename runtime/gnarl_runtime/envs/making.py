@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import gnarl_dsl as gnarl
 from gnarl_compiler.graphs.instance import Instance
+from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.engine import Compiled, Engine, compile_for
 from gnarl_runtime.envs.graph_env import GraphEnv
 from gnarl_runtime.envs.vector_env import GraphVectorEnv
@@ -20,7 +21,7 @@ Illegal = Literal["raise", "end"]
 
 
 def make(
-    spec: str | Path | Problem,
+    spec: Spec,
     nodes: Nodes | None = None,
     seed: int = 0,
     *,
@@ -35,7 +36,7 @@ def make(
 
 
 def make_vec(
-    spec: str | Path | Problem,
+    spec: Spec,
     num_envs: int = 1024,
     nodes: Nodes | None = None,
     seed: int = 0,
@@ -51,7 +52,7 @@ def make_vec(
 
 
 def make_engine(
-    spec: str | Path | Problem,
+    spec: Spec,
     *,
     slots: int,
     nodes: Nodes | None = None,
@@ -74,19 +75,12 @@ def make_engine(
     params     values for the params of the spec
     """
     if slots < 1:
-        raise ValueError(f"num_envs must be 1 or more, found {slots}")
-    problem = _problem(spec, params)
+        raise UsageError(f"num_envs must be 1 or more, found {slots}")
+    if not isinstance(nodes, int | tuple | None):
+        raise UsageError(f"nodes={nodes!r}: expected a number, or (smallest, largest)")
+    problem = problem_of(spec, params)
     compiled = compile_for(problem, reward, _experts(problem, expert))
     return Engine(compiled, _pool(compiled, instances, nodes, seed, split, pool), slots, seed)
-
-
-def _problem(spec: str | Path | Problem, params: dict[str, str | float]) -> Problem:
-    if not isinstance(spec, Problem):
-        return gnarl.load(spec, **params)
-    if params:
-        names = ", ".join(params)
-        raise ValueError(f"{names}: a checked problem has its params already; give them to load()")
-    return spec
 
 
 def _experts(problem: Problem, expert: str | bool) -> tuple[str, ...]:
@@ -118,5 +112,11 @@ def _pool(
     if isinstance(instances, str | Path):
         from gnarl_runtime.readers.read import read_graphs
 
+        if not Path(instances).is_file():
+            known = ", ".join(sorted(named)) or "none"
+            raise UsageError(
+                f"instances={str(instances)!r}: there is no such file, and no such instance set; "
+                f"{problem.name} has: {known}"
+            )
         return pool_of(problem, read_graphs(Path(instances), problem), oracles)
     return pool_of(problem, list(instances), oracles)

@@ -8,29 +8,17 @@ package in every program that imports Gymnasium, whether it is about us or not.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 
 from gnarl_dsl.specs import shipped_specs
 
-GYMNASIUM = "gymnasium"
-
 
 def environment_id(name: str) -> str:
     """`gnarl/BellmanFord-v0` for the spec bellman_ford."""
     return f"gnarl/{''.join(part.capitalize() for part in name.split('_'))}-v0"
-
-
-def register_when_needed() -> None:
-    """Register now if Gymnasium is loaded, else right after its import."""
-    if GYMNASIUM in sys.modules:
-        register_shipped()
-    else:
-        sys.meta_path.insert(0, _Watch())
 
 
 def register_shipped() -> None:
@@ -49,19 +37,12 @@ def register_shipped() -> None:
             )
 
 
-class _Watch(MetaPathFinder):
-    """Sees the import of Gymnasium coming, once, and leaves everything else alone."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name != GYMNASIUM:
-            return None
-        sys.meta_path.remove(self)
-        found = find_spec(name)
-        if found is not None and found.loader is not None:
-            found.loader = _Registering(found.loader)
-        return found
+def find_and_register(name: str) -> ModuleSpec | None:
+    """Where Gymnasium is, with a loader that registers as soon as it is loaded."""
+    found = find_spec(name)
+    if found is not None and found.loader is not None:
+        found.loader = _Registering(found.loader)
+    return found
 
 
 class _Registering(Loader):

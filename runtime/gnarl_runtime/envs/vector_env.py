@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from gnarl_compiler.support.endings import TERMINATED, TRUNCATED
+from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.actions import checked_actions
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.envs.interpreted import illegal_pick
@@ -31,7 +32,7 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self, engine: Engine, illegal: Literal["raise", "end"] = "raise", copy: bool = True
     ) -> None:
         if illegal not in ("raise", "end"):
-            raise ValueError(f'illegal must be "raise" or "end", found {illegal!r}')
+            raise UsageError(f'illegal must be "raise" or "end", found {illegal!r}')
         layout = engine.batch.layout
         self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}
         self.engine, self.illegal, self.copy = engine, illegal, copy

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnarl_dsl.model import GreedyExpert, Problem
+from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
 
@@ -13,7 +14,7 @@ RANDOM = "random"
 _ALIASES = {"approx": "approximation"}
 
 
-class UnknownBaseline(ValueError):
+class UnknownBaseline(UsageError):
     """A name that is no baseline of the problem."""
 
 

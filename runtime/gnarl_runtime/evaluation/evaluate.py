@@ -1,4 +1,4 @@
-"""A policy, a problem and a plan go in, an Evaluation comes out: a table of figures per player."""
+"""A policy, a problem and a plan go in, Figures come out: rows per player and size."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Figures:
     """The rows of a policy and of those it is compared with, one per size."""
 
     problem: Problem
@@ -68,7 +68,7 @@ def evaluate(
     plan: Plan | None = None,
     progress: Progress | None = None,
     kept: Kept | None = None,
-) -> Evaluation:
+) -> Figures:
     """Play the policy and every baseline on the same instances, but for the parts in `kept`."""
     plan = plan or Plan()
     run = _Run(policy, problem, plan, progress or _silent, kept or Kept())
@@ -80,7 +80,7 @@ def evaluate(
             outcomes = join_outcomes([part.outcomes[name] for part in played])
             sampled = plan.temperature if name == _POLICY and plan.samples > 1 else None
             own += rows_by_size(outcomes, sampled, reference)
-    return Evaluation(problem, plan, rows.pop(_POLICY), rows, run.reference)
+    return Figures(problem, plan, rows.pop(_POLICY), rows, run.reference)
 
 
 def split_sizes(problem: Problem, split: str, instances: str | None = None) -> list[int]:

@@ -1,4 +1,4 @@
-"""An Evaluation goes in, a picture of success and ratio over sizes comes out."""
+"""Figures go in, a picture of success and ratio over sizes comes out."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_compiler.build.files import write_whole
-from gnarl_runtime.evaluation.evaluate import Evaluation
+from gnarl_runtime.evaluation.evaluate import Figures
 from gnarl_runtime.evaluation.summary import Row
 
 FORMATS = (".png", ".svg", ".pdf")
 
 
-def write_plot(path: Path, evaluation: Evaluation, title: str) -> None:
+def write_plot(path: Path, evaluation: Figures, title: str) -> None:
     """Draw the figures that exist, one panel each, and write the file in one step."""
     # Without pyplot nothing is global and no display is asked for.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -34,7 +34,7 @@ def write_plot(path: Path, evaluation: Evaluation, title: str) -> None:
     write_whole(path, buffer.getvalue())
 
 
-def _success(axes: Any, evaluation: Evaluation) -> None:
+def _success(axes: Any, evaluation: Figures) -> None:
     _panel(axes, evaluation, "success", lambda row: row.success)
     sizes = [row.nodes for row in evaluation.rows]
     low, high = zip(*(row.ci95 for row in evaluation.rows), strict=True)
@@ -42,7 +42,7 @@ def _success(axes: Any, evaluation: Evaluation) -> None:
     axes.set_ylim(-0.02, 1.02)
 
 
-def _panel(axes: Any, evaluation: Evaluation, label: str, value: Callable[[Row], float]) -> None:
+def _panel(axes: Any, evaluation: Figures, label: str, value: Callable[[Row], float]) -> None:
     players = [("policy", evaluation.rows), *evaluation.baselines.items()]
     for position, (name, rows) in enumerate(players):
         style = ".--" if position else "o-"

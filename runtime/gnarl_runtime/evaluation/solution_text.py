@@ -1,4 +1,4 @@
-"""A Solution goes in, text and JSON come out, in the user's own names for nodes."""
+"""The best episode on a graph goes in, text and JSON come out, in the user's names for nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, STATE
-from gnarl_runtime.evaluation.solving import Solution
+from gnarl_runtime.evaluation.solving import BestEpisode
 from gnarl_runtime.readers.read import Imported
 from gnarl_runtime.search.outcomes import Values
 
@@ -19,26 +19,30 @@ _LONG = 400  # characters of a value that a terminal shows
 
 
 class Names:
-    """What the nodes of an instance are called."""
+    """What the nodes of an instance are called: as JSON can, or `exact` as the user does."""
 
-    def __init__(self, solution: Solution) -> None:
+    def __init__(self, solution: BestEpisode, exact: bool = False) -> None:
         instance = solution.instance
         own: Iterable[Hashable] = range(instance.graph.n)
         self.labels = list(instance.labels if isinstance(instance, Imported) else own)
+        self.exact = exact
 
-    def node(self, number: int) -> str | int:
+    def node(self, number: int) -> Hashable:
         label = self.labels[number]
-        return label if isinstance(label, str | int) else str(label)
+        return label if self.exact or isinstance(label, str | int) else str(label)
 
-    def pair(self, ends: Iterable[int]) -> list[str | int]:
+    def key(self, number: int) -> Hashable:
+        """A node as the key of a mapping, which is a text in JSON."""
+        return self.node(number) if self.exact else str(self.node(number))
+
+    def pair(self, ends: Iterable[int]) -> list[Hashable]:
         return [self.node(int(end)) for end in ends]
 
 
-def solution_document(problem: Problem, solution: Solution) -> dict[str, Any]:
+def solution_document(problem: Problem, solution: BestEpisode) -> dict[str, Any]:
     """Everything about a solution as JSON has it."""
-    names, phases = Names(solution), len(problem.phases)
+    names = Names(solution)
     known = math.isfinite(solution.objective)
-    picks = [names.node(pick) for pick in solution.picks]
     return {
         "nodes": solution.instance.graph.n,
         "edges": solution.instance.graph.m,
@@ -50,11 +54,17 @@ def solution_document(problem: Problem, solution: Solution) -> dict[str, Any]:
         "seconds": solution.seconds,
         "state": state_document(problem, solution, names),
         "phases": [phase.name for phase in problem.phases],
-        "picks": [picks[start : start + phases] for start in range(0, len(picks), phases)],
+        "picks": rounds_of(problem, solution, names),
     }
 
 
-def state_document(problem: Problem, solution: Solution, names: Names) -> dict[str, Any]:
+def rounds_of(problem: Problem, solution: BestEpisode, names: Names) -> list[list[Hashable]]:
+    """The picks round by round, one per phase."""
+    phases, picks = len(problem.phases), names.pair(solution.picks)
+    return [picks[start : start + phases] for start in range(0, len(picks), phases)]
+
+
+def state_document(problem: Problem, solution: BestEpisode, names: Names) -> dict[str, Any]:
     """The features that the episode wrote, by name."""
     own = [feature for feature in problem.features if feature.stage is STATE]
     found = {f.name: _values(f, solution, names) for f in own}
@@ -66,7 +76,7 @@ def state_document(problem: Problem, solution: Solution, names: Names) -> dict[s
     return found
 
 
-def _values(feature: Feature, solution: Solution, names: Names) -> Any:
+def _values(feature: Feature, solution: BestEpisode, names: Names) -> Any:
     values = solution.state[feature.name]
     if feature.single:
         return _value(feature, values[()], names)
@@ -79,10 +89,10 @@ def _node_values(feature: Feature, values: Values, names: Names) -> Any:
     """Masks are the nodes in them; others say a value for every node."""
     if feature.is_truth:
         return names.pair(np.flatnonzero(values))
-    return {str(names.node(k)): _value(feature, value, names) for k, value in enumerate(values)}
+    return {names.key(k): _value(feature, value, names) for k, value in enumerate(values)}
 
 
-def _pair_values(feature: Feature, solution: Solution, names: Names) -> Any:
+def _pair_values(feature: Feature, solution: BestEpisode, names: Names) -> Any:
     """Masks are the pairs in them; others are triples of two nodes and a value."""
     values, graph = solution.state[feature.name], solution.instance.graph
     once = feature.place is EDGE and not graph.directed
@@ -93,7 +103,7 @@ def _pair_values(feature: Feature, solution: Solution, names: Names) -> Any:
     return [[*names.pair(end), _value(feature, values[tuple(end)], names)] for end in ends]
 
 
-def _pairs(mask: NDArray[np.bool_], names: Names, ordered: bool) -> list[list[str | int]]:
+def _pairs(mask: NDArray[np.bool_], names: Names, ordered: bool) -> list[list[Hashable]]:
     return [names.pair(ends) for ends in np.argwhere(mask if ordered else np.triu(mask))]
 
 
@@ -108,8 +118,10 @@ def _value(feature: Feature, value: Any, names: Names) -> Any:
 # For people
 
 
-def solution_text(problem: Problem, solution: Solution, title: str) -> str:
-    """A few lines: how good it is, then what it is."""
+def solution_text(
+    problem: Problem, solution: BestEpisode, title: str, whole: str = "with --out FILE"
+) -> str:
+    """A few lines: how good it is, then what it is; `whole` says where long values are whole."""
     graph = solution.instance.graph
     attempts = f", best of {solution.attempts}" if solution.attempts > 1 else ""
     lines = [f"{title}: {graph.n} nodes, {graph.m} edges"]
@@ -123,7 +135,7 @@ def solution_text(problem: Problem, solution: Solution, title: str) -> str:
         *([("correct", _yes(solution.correct))] if solution.correct is not None else []),
         ("steps", f"{len(solution.picks)} in {solution.seconds:.2f} s{attempts}"),
         *([("cut off", "by the limit of rounds")] if solution.truncated else []),
-        *_state_lines(problem, solution),
+        *_state_lines(problem, solution, whole),
     ]
     width = max(len(name) for name, _ in entries)
     return "\n".join([*lines, *(f"  {name.ljust(width)}  {text}" for name, text in entries), ""])
@@ -133,13 +145,13 @@ def _yes(truth: bool | None) -> str:
     return "yes" if truth else "no"
 
 
-def _state_lines(problem: Problem, solution: Solution) -> list[tuple[str, str]]:
+def _state_lines(problem: Problem, solution: BestEpisode, whole: str) -> list[tuple[str, str]]:
     names = Names(solution)
     lines = []
     for name, value in state_document(problem, solution, names).items():
         cycle = cycle_of(solution.state.get(name), problem, name)
         text = " → ".join(str(names.node(k)) for k in cycle) if cycle else _shown(value)
-        lines.append((name, _shortened(text)))
+        lines.append((name, _shortened(text, whole)))
     return lines
 
 
@@ -167,7 +179,7 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, whole: str) -> str:
     if len(text) <= _LONG:
         return text
-    return f"{text[:_LONG].rsplit(' ', 1)[0]} ... (all of it with --out FILE)"
+    return f"{text[:_LONG].rsplit(' ', 1)[0]} ... (all of it {whole})"

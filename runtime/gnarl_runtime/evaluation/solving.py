@@ -27,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class BestEpisode:
     """The end of the best episode on one graph."""
 
     instance: Instance
@@ -70,7 +70,7 @@ def solve(
     instances: Sequence[Instance],
     attempts: Attempts | None = None,
     progress: Progress | None = None,
-) -> list[Solution]:
+) -> list[BestEpisode]:
     """The best of all attempts at each graph: successful, then of the best objective."""
     attempts = attempts or Attempts()
     compiled = compile_for(without_judges(problem), metrics=True)
@@ -131,11 +131,11 @@ def _best(outcomes: Outcomes, number: int) -> int:
 
 def _solution(
     compiled: Compiled, outcomes: Outcomes, instances: Sequence[Instance], episode: int
-) -> Solution:
+) -> BestEpisode:
     assert outcomes.picks is not None
     assert outcomes.states is not None
     problem = compiled.problem
-    return Solution(
+    return BestEpisode(
         instance=instances[outcomes.instance[episode]],
         state=outcomes.states[episode],
         picks=outcomes.picks[episode],

@@ -1,4 +1,4 @@
-"""An Evaluation goes in, a table for the terminal and a document for scripts come out."""
+"""Figures go in, a table for the terminal and a document for scripts come out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from gnarl_runtime.checkpoints.provenance import peak_megabytes, provenance
-from gnarl_runtime.evaluation.evaluate import Evaluation
+from gnarl_runtime.evaluation.evaluate import Figures
 from gnarl_runtime.evaluation.summary import Row, plain
 
 Cell = tuple[str, str]  # heading, text
@@ -19,7 +19,7 @@ Cell = tuple[str, str]  # heading, text
 # For scripts
 
 
-def document(evaluation: Evaluation, origin: Mapping[str, Any]) -> dict[str, Any]:
+def document(evaluation: Figures, origin: Mapping[str, Any]) -> dict[str, Any]:
     """The whole result; `results` are the policy's rows, one per size."""
     plan = evaluation.plan
     rows = {name: [row.document() for row in rows] for name, rows in evaluation.baselines.items()}
@@ -45,7 +45,7 @@ def machine() -> dict[str, Any]:
 # For people
 
 
-def table_text(evaluation: Evaluation, width: int, colour: bool) -> str:
+def table_text(evaluation: Figures, width: int, colour: bool) -> str:
     """Sizes down, figures across; baselines below the policy for each size."""
     from rich import box
     from rich.console import Console
@@ -68,7 +68,7 @@ def table_text(evaluation: Evaluation, width: int, colour: bool) -> str:
     return out.getvalue()
 
 
-def table_rows(evaluation: Evaluation) -> list[list[Cell]]:
+def table_rows(evaluation: Figures) -> list[list[Cell]]:
     """The cells of all lines, under the same headings in each."""
     players = [("policy", evaluation.rows), *evaluation.baselines.items()]
     lines: list[list[Cell]] = []

@@ -11,13 +11,14 @@ from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT, ORACLE
+from gnarl_dsl.report.failures import Failure
 
 Values = NDArray[Any]
 
 MAX_NODES = 10_000  # that an instance from a file may have: it holds (n, n) matrices
 
 
-class InstanceError(ValueError):
+class InstanceError(Failure, ValueError):
     """An instance, or a file of them, that cannot be used: which, what was found, what to do."""
 
 

@@ -21,6 +21,7 @@ from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import Family, choose_split, draw_instance, families
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import INPUT, ORACLE, Stage
+from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.instances.cells import Values
@@ -171,11 +172,11 @@ def _wishes(
     kinds: Sequence[Family], numbers: range, nodes: int | tuple[int, int] | None, seed: int
 ) -> list[Wish]:
     if not numbers:
-        raise ValueError(f"a pool needs at least one instance, found count={len(numbers)}")
+        raise UsageError(f"a pool needs at least one instance, found count={len(numbers)}")
     if isinstance(nodes, tuple):
         low, high = nodes
         if not 1 <= low <= high:
-            raise ValueError(f"expected nodes=(low, high) with 1 <= low <= high, found {nodes}")
+            raise UsageError(f"expected nodes=(low, high) with 1 <= low <= high, found {nodes}")
         sizes = (low + uniform_below(high - low + 1, seed, "nodes", np.array(numbers))).tolist()
     else:
         sizes = [nodes] * len(numbers)

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import Problem
-from gnarl_dsl.report.failures import Notice
+from gnarl_dsl.report.failures import Notice, UsageError
 from gnarl_runtime.checkpoints.arrays import (
     Arrays,
     CheckpointError,
@@ -56,7 +56,7 @@ CONFIG, METRICS, STATE, LAST = (
 VERSION = 1  # of a config
 
 
-class RunError(ValueError):
+class RunError(UsageError):
     """A folder that cannot be a run, or cannot be continued."""
 
 

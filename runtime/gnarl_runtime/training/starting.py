@@ -13,7 +13,7 @@ from typing import Any
 
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checkpoints.arrays import CheckpointError
-from gnarl_runtime.checkpoints.checkpoint import Loaded, load_checkpoint
+from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint
 from gnarl_runtime.checkpoints.targets import require_same_signature
 from gnarl_runtime.checkpoints.weight_arrays import module_arrays, restore_module
 from gnarl_runtime.network.policy import Policy
@@ -22,7 +22,7 @@ from gnarl_runtime.network.policy_config import PolicyConfig
 START = "start.safetensors"
 
 
-def policy_from(loaded: Loaded, problem: Problem) -> Policy:
+def policy_from(loaded: TrainedPolicy, problem: Problem) -> Policy:
     """The weights for `problem`, whose features must be those that they were trained on."""
     require_same_signature(loaded.policy, problem, str(loaded.path))
     policy = Policy(problem, loaded.meta.policy)
@@ -30,7 +30,7 @@ def policy_from(loaded: Loaded, problem: Problem) -> Policy:
     return policy
 
 
-def verify_choices(wanted: PolicyConfig, chosen: Sequence[str], loaded: Loaded) -> None:
+def verify_choices(wanted: PolicyConfig, chosen: Sequence[str], loaded: TrainedPolicy) -> None:
     """Weights have the shape that they have: settings that say otherwise are a mistake."""
     for name in chosen:
         value, found = getattr(wanted, name), getattr(loaded.meta.policy, name)
@@ -41,11 +41,11 @@ def verify_choices(wanted: PolicyConfig, chosen: Sequence[str], loaded: Loaded) 
             )
 
 
-def origin(loaded: Loaded) -> dict[str, Any]:
+def origin(loaded: TrainedPolicy, file: Path) -> dict[str, Any]:
     """Where weights came from, for the record of a run."""
     return {
-        "file": str(loaded.path),
-        "sha256": hashlib.sha256(loaded.path.read_bytes()).hexdigest(),
+        "file": str(file),
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
         "problem_hash": loaded.meta.problem_hash,
         "seed": loaded.meta.seed,
         "updates": loaded.meta.updates,

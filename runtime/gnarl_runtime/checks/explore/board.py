@@ -26,6 +26,7 @@ from gnarl_dsl import model
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import ORACLE, STATE
 from gnarl_dsl.model.parts import parts_inside
+from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import layout_of
@@ -49,7 +50,7 @@ class Column:
     width: int
 
 
-class Uncheckable(ValueError):
+class Uncheckable(Failure, ValueError):
     """A problem whose instances nobody but its author can make."""
 
 

@@ -15,6 +15,7 @@ from gnarl_dsl.report.render import render_all, to_record
 from gnarl_dsl.report.suggestions import edit_distance
 from gnarl_dsl.report.wording import explain, load_wordings
 from gnarl_dsl.spec_arguments import parse_params
+from gnarl_runtime.commands.console import write
 from gnarl_runtime.commands.options import OK
 from gnarl_runtime.commands.work.phases import (
     Compiled,
@@ -26,7 +27,6 @@ from gnarl_runtime.commands.work.phases import (
 
 JSON_VERSION = 1
 _TEXT_WIDTH = 88
-_PLAIN_SIGNS = str.maketrans({"ψ": "psi", "∅": "none", "∀": "for", "∈": "in", "²": "^2", "─": "-"})
 
 
 def compile_command(args: argparse.Namespace) -> int:
@@ -44,7 +44,7 @@ def compile_command(args: argparse.Namespace) -> int:
         if args.out is not None:
             _save(results[-1], args)
     if args.format == "json":
-        _write(_document(results))
+        write(_document(results))
     return max(result.exit_code for result in results)
 
 
@@ -54,7 +54,7 @@ def _show(result: Compiled, args: argparse.Namespace) -> None:
     if args.format == "json":
         return
     if not args.quiet and (args.emit or args.out is None):
-        _write(emit(result, args.emit or "summary", bold if _wants_colour() else plain))
+        write(emit(result, args.emit or "summary", bold if _wants_colour() else plain))
     for text in _diagnostics(result):
         print(text, file=sys.stderr)
 
@@ -103,7 +103,7 @@ def explain_command(code: str) -> int:
     """`--explain CODE`, or all codes with their titles."""
     if code.lower() == "all":
         wordings = load_wordings().items()
-        _write("".join(f"{name}  {wording.title}\n" for name, wording in wordings))
+        write("".join(f"{name}  {wording.title}\n" for name, wording in wordings))
         return OK
     text = explain(code.upper())
     if text is None:
@@ -112,7 +112,7 @@ def explain_command(code: str) -> int:
             f"there is no diagnostic {code[:40]}; expected a code such as {close}\n"
             "--explain all lists them."
         )
-    _write("".join(f"{_filled(line)}\n" for line in text.splitlines()))
+    write("".join(f"{_filled(line)}\n" for line in text.splitlines()))
     return OK
 
 
@@ -120,21 +120,5 @@ def _filled(line: str) -> str:
     return line if line.startswith(" ") else fill(line, _TEXT_WIDTH)
 
 
-# Standard output
-
-
 def _wants_colour() -> bool:
     return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def _write(text: str) -> None:
-    """Write and flush, here where a closed pipe is expected; simpler signs where ψ has no code."""
-    if sys.stdout is None:  # closed by whoever started us
-        return
-    encoding = sys.stdout.encoding or "utf-8"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        text = text.translate(_PLAIN_SIGNS).encode(encoding, "replace").decode(encoding)
-    sys.stdout.write(text)
-    sys.stdout.flush()

@@ -1,10 +1,12 @@
-"""The compiler's phases, in order, one function each: a command's argument in, text out.
+"""The driver of the compiler: a command's argument in; out: what each phase makes of it, as text.
 
-    argument ─ check_argument ─► Checked (read, parse, merge, check) ─ emit ─► text
-    Problem ─ lower ─► IR ─ prune, hoist ─► IR ─ emit_module ─► Python (generate.py)
+    argument ─ read, parse, merge, check ─► Checked     gnarl_dsl.loading      --emit tree, problem
+    Problem  ─ lower ─► IR                              gnarl_compiler.lower
+    IR       ─ prune, hoist, tabulate, verify ─► IR     gnarl_compiler.passes  --emit ir
+    IR       ─ emit ─► a Python module of kernels       gnarl_compiler.emit    --emit python, -o
 
-Reading, parsing and checking are the front end's (gnarl_dsl.loading). Every phase can be
-looked at: `--emit` names the point at which to stop and show what there is.
+`--emit` names the point at which to stop and show what there is. The first line is the front end
+and needs no NumPy; the others are `gnarl_compiler.build.generate`, which runs them in this order.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.checks.report.report_json import failure_record
 from gnarl_runtime.checks.witness import witness_files
 from gnarl_runtime.checks.witness.telling import render
+from gnarl_runtime.commands.console import write
 from gnarl_runtime.commands.options import FAILED, OK
-from gnarl_runtime.commands.work.check_command import write
 
 
 def replay_command(args: argparse.Namespace, problem: Problem | None) -> int:

@@ -46,7 +46,7 @@ def load_subject(name: str, params: Mapping[str, str]) -> Subject:
     """The problem with these params; torch is loaded for a checkpoint only."""
     if not is_checkpoint(name):
         return Subject(load_problem(name, params), None)
-    from gnarl_runtime.checkpoints.targets import load_target
+    from gnarl_runtime.api.policies import load_policy
 
-    target = load_target(name, None, params)
-    return Subject(target.problem, target.policy)
+    trained = load_policy(name, None, params)
+    return Subject(trained.problem, trained.policy)

@@ -1,4 +1,4 @@
-"""A problem and a request in, the trace of one episode on standard output."""
+"""The work of `gnarl-trace`: a problem and a request in, one episode on standard output out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.instances.draw import choose_split, draw_instance, families
-from gnarl_compiler.instances.generators import GenerationError
 from gnarl_compiler.interpret.episode import Interpreter
-from gnarl_compiler.interpret.state import SpecRunError
 from gnarl_compiler.interpret.trace import (
     Trace,
     describe_changes,
@@ -20,7 +18,6 @@ from gnarl_compiler.interpret.trace import (
     random_policy,
 )
 from gnarl_dsl.model import Problem
-from gnarl_dsl.report.failures import Failure
 
 
 @dataclass(frozen=True)
@@ -39,13 +36,10 @@ class Request:
 
 def report(problem: Problem, request: Request) -> int:
     """Play one episode and print it."""
-    try:
-        play = start(problem, request)
-        if request.format == "json":
-            return _print_json(play, request)
-        return _print_text(play, request)
-    except (GenerationError, SpecRunError) as error:
-        raise Failure(str(error)) from error
+    play = start(problem, request)
+    if request.format == "json":
+        return _print_json(play, request)
+    return _print_text(play, request)
 
 
 def start(problem: Problem, request: Request) -> Trace:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import Family, choose_split, draw_instance
-from gnarl_compiler.instances.generators import GenerationError
 from gnarl_compiler.interpret.episode import Interpreter
-from gnarl_compiler.interpret.state import SpecRunError
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure, UsageError
 from gnarl_dsl.spec_arguments import parse_params
 from gnarl_runtime.commands.options import OK
 from gnarl_runtime.commands.trace import verify_name
 from gnarl_runtime.commands.view import MOST_NODES, NOBODY, NODES, STEPS
+from gnarl_runtime.commands.work.progress import Progress
 from gnarl_runtime.commands.work.subjects import Subject, load_subject
-from gnarl_runtime.commands.work.watcher import Watcher
-from gnarl_runtime.readers.read import InstanceError, read_graphs
+from gnarl_runtime.readers.read import read_graphs
 from gnarl_runtime.viewing.choosers import Chooser, expert_chooser, random_chooser
 from gnarl_runtime.viewing.document import page_of
 from gnarl_runtime.viewing.page import page_text
@@ -35,9 +31,8 @@ def view_command(args: argparse.Namespace) -> int:
     """Load, play, write, say what was written."""
     subject = load_subject(args.subject, parse_params(args.param))
     verify_choices(subject, args)
-    with failures_explained():
-        instance = choose_instance(subject, args)
-        recording = play(subject, instance, args)
+    instance = choose_instance(subject, args)
+    recording = play(subject, instance, args)
     places = places_of(subject.problem, instance, args.seed)
     subtitle = describe(recording, args)
     if args.out:
@@ -48,15 +43,6 @@ def view_command(args: argparse.Namespace) -> int:
         write_whole(Path(args.png), strip_picture(recording, places, args.steps or STEPS))
         print(f"{args.png}: {subtitle}, {min(recording.steps, args.steps or STEPS)} steps")
     return OK
-
-
-@contextmanager
-def failures_explained() -> Iterator[None]:
-    """Turn what instances and specs can do wrong into messages."""
-    try:
-        yield
-    except (InstanceError, GenerationError, SpecRunError) as error:
-        raise Failure(str(error)) from error
 
 
 def verify_choices(subject: Subject, args: argparse.Namespace) -> None:
@@ -112,7 +98,7 @@ def play(subject: Subject, instance: Instance, args: argparse.Namespace) -> Reco
     game = Interpreter(subject.problem, args.reward)
     asked = args.expert != NOBODY and bool(subject.problem.experts)
     adviser = expert_chooser(game, args.expert) if asked else None
-    with Watcher(subject.problem.name) as progress:
+    with Progress(subject.problem.name) as progress:
         player = choose_player(subject, game, adviser, instance.graph.n, args.policy)
         return record(game, instance, player, adviser, args.seed, progress)
 

@@ -1,0 +1,148 @@
+"""Numbers and names that a user gives go in; a UsageError comes out if they make no sense.
+
+The same sentences serve the commands and Python; a `Spelling` says how an argument is written
+there. Needs nothing heavy, so that mistakes are told before anything slow happens.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+
+from gnarl_dsl.report.failures import UsageError
+from gnarl_dsl.report.suggestions import did_you_mean
+
+# Who wants to know how far a job is: (what is being done, done, total). `Progress` is one.
+Tell = Callable[[str, int, int], None]
+
+MOST_NODES = 10_000  # of graphs to evaluate on
+
+
+def silent(step: str, done: int, total: int) -> None:
+    """For those who do not want to know."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How arguments are written: `--max-nodes 4` on a command line, `max_nodes=4` in Python."""
+
+    flags: bool
+
+    def name(self, name: str) -> str:
+        return f"--{name.replace('_', '-')}" if self.flags else name
+
+    def value(self, name: str, value: object) -> str:
+        if not self.flags:
+            return f"{name}={value!r}"
+        return f"{self.name(name)} {f'{value:g}' if isinstance(value, float) else value}"
+
+    def param(self, name: str, value: str) -> str:
+        """How a param of a spec is given."""
+        return f"-p {name}={value}" if self.flags else f"params={{{name!r}: {value!r}}}"
+
+
+PYTHON, FLAGS = Spelling(False), Spelling(True)
+
+
+def verify_least(spell: Spelling, name: str, value: int | None, least: int) -> None:
+    """A whole number that is not too small; None means that nothing was given."""
+    if value is not None and not (_is_whole(value) and value >= least):
+        raise UsageError(f"{spell.value(name, value)}: expected {least} or more")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def verify_playing(
+    spell: Spelling,
+    temperature: float | None,
+    samples: int,
+    threads: int,
+    seed: int,
+    max_rounds: int | None,
+) -> None:
+    """What everybody can say who lets a policy play."""
+    if temperature is not None and not (
+        isinstance(temperature, Real) and 0 <= temperature < float("inf")
+    ):
+        told = spell.value("temperature", temperature)
+        raise UsageError(f"{told}: expected a number from 0 up")
+    verify_least(spell, "samples", samples, 1)
+    verify_least(spell, "threads", threads, 1)
+    verify_least(spell, "seed", seed, 0)
+    verify_least(spell, "max_rounds", max_rounds, 1)
+    if samples > 1 and not temperature:
+        both = (spell.value("temperature", 0.05), spell.value("samples", 100))
+        example = (" " if spell.flags else ", ").join(both)
+        raise UsageError(
+            f"{spell.value('samples', samples)} without {spell.name('temperature')} would play "
+            f"the same picks again; expected both, such as {example}"
+        )
+
+
+def verify_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Numbers of nodes, each once, in that order."""
+    for size in sizes:
+        if not _is_whole(size) or not 1 <= size <= MOST_NODES:
+            raise UsageError(
+                f"sizes: found {size!r}; expected numbers of nodes from 1 to {MOST_NODES:,}, such "
+                "as sizes=[16, 64, 256]"
+            )
+    return tuple(dict.fromkeys(int(size) for size in sizes))
+
+
+def verify_checking(spell: Spelling, max_nodes: int, examples: int, states: int, seed: int) -> None:
+    """The budgets of a check."""
+    if not _is_whole(max_nodes) or not 1 <= max_nodes <= 6:
+        raise UsageError(
+            f"{spell.value('max_nodes', max_nodes)}: expected a number from 1 to 6; larger "
+            f"instances are played at random ({spell.name('examples')})"
+        )
+    verify_least(spell, "examples", examples, 0)
+    verify_least(spell, "states", states, 1)
+    verify_least(spell, "seed", seed, 0)
+
+
+def verify_training(
+    spell: Spelling, minutes: float | None, threads: int | None, seed: int | None
+) -> None:
+    """What everybody can say who trains."""
+    if minutes is not None and not (isinstance(minutes, Real) and 0 < minutes <= 60 * 24 * 30):
+        told = spell.value("minutes", minutes)
+        raise UsageError(f"{told}: expected a positive number of minutes")
+    if threads is not None and not (_is_whole(threads) and threads >= 1):
+        raise UsageError(f"{spell.value('threads', threads)}: expected at least 1")
+    verify_least(spell, "seed", seed, 0)
+
+
+def verify_choice(spell: Spelling, name: str, given: str | None, known: Sequence[str]) -> None:
+    """A name among those that are known, or none."""
+    if given is not None and given not in known:
+        fix = did_you_mean(given, known)
+        has = f"expected one of: {', '.join(known)}" if known else "the spec has none"
+        raise UsageError(f"{spell.value(name, given)}: {has}" + (f"\n{fix}" if fix else ""))
+
+
+def verify_input(what: str, path: str | Path) -> None:
+    """A UsageError unless a file is there."""
+    if not Path(path).is_file():
+        found = "is a folder" if Path(path).is_dir() else "there is no such file"
+        raise UsageError(f"{what}: {found}; expected a file of graphs")
+
+
+def verify_output(what: str, path: str | Path, endings: tuple[str, ...] = ()) -> None:
+    """A UsageError now rather than after the work, if a file cannot be written there."""
+    target = Path(path)
+    folder = target.parent
+    if target.is_dir():
+        raise UsageError(f"{what}: is a folder; expected the name of a file")
+    if not folder.is_dir():
+        raise UsageError(f"{what}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{what}: nothing can be written in {folder}")
+    if endings and target.suffix.lower() not in endings:
+        raise UsageError(f"{what}: expected a name that ends in {' or '.join(endings)}")

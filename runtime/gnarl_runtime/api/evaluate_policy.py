@@ -1,0 +1,178 @@
+"""A policy and what to play it on in, how well it does out."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gnarl_compiler.instances.draw import choose_split
+from gnarl_dsl.loading import Spec
+from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import UsageError
+from gnarl_runtime.api.asked import PYTHON, Tell, verify_least, verify_playing, verify_sizes
+from gnarl_runtime.api.given_graphs import notes_of, own_graphs
+from gnarl_runtime.api.policies import (
+    Params,
+    PolicyLike,
+    compiled_or_told,
+    load_policy,
+    torch_set_up,
+)
+from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
+from gnarl_runtime.evaluation.evaluate import Figures, Plan
+from gnarl_runtime.evaluation.evaluate import evaluate as play_plan
+from gnarl_runtime.evaluation.kept import Kept
+from gnarl_runtime.evaluation.summary import Row
+from gnarl_runtime.evaluation.tables import document, machine, table_text
+
+WIDTH = 140  # columns of a table that nobody's terminal limits
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """How well a policy did, and others on the same graphs; `str()` is the table of `gnarl-eval`.
+
+    The rows have, for each size, `nodes`, `graphs`, `success`, `ci95` (the 95 % interval of
+    success), `objective`, `ratio`, `steps`, `seconds_per_graph`, `metrics` and more.
+    """
+
+    trained: TrainedPolicy
+    figures: Figures
+    seconds: float  # all of it, loading and drawing included
+    data: str | None = None  # the file of the graphs, if they came from one
+    notes: tuple[str, ...] = ()  # what was drawn or left out when graphs were read
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The policy's, one per size."""
+        return self.figures.rows
+
+    @property
+    def baselines(self) -> Mapping[str, Sequence[Row]]:
+        """The same for everybody that it was compared with."""
+        return self.figures.baselines
+
+    @property
+    def heading(self) -> str:
+        """`mvc, runs/mvc: test graphs, seed 0, ratio to the expert optimal`."""
+        plan, reference = self.figures.plan, self.figures.reference
+        given = plan.data is not None
+        source = "given graphs" if given else f"{plan.split} graphs, seed {plan.seed}"
+        drawn = f", temperature {plan.temperature:g}" if plan.temperature is not None else ""
+        compared = f", ratio to the expert {reference}" if reference else ""
+        policy = "" if self.trained.path is None else f", {self.trained.path}"
+        return f"{self.trained.problem.name}{policy}: {source}{drawn}{compared}"
+
+    def table(self, width: int = WIDTH, colour: bool = False) -> str:
+        """Sizes down, figures across, under a heading."""
+        return f"{self.heading}\n{table_text(self.figures, width, colour)}"
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def to_json(self) -> str:
+        """All figures with what they were made from: what `gnarl-eval --json` writes."""
+        origin = {**self.trained.provenance(), **machine(), **self._circumstances()}
+        return json.dumps(document(self.figures, origin), indent=2, allow_nan=False) + "\n"
+
+    def _circumstances(self) -> dict[str, Any]:
+        return {"wall_seconds": round(self.seconds, 3), "data": self.data}
+
+
+def evaluate(
+    policy: PolicyLike,
+    *,
+    sizes: int | Sequence[int] = (),
+    graphs: int | None = None,
+    seed: int = 0,
+    baselines: str | Sequence[str] = (),
+    instances: Any = None,
+    split: str = "test",
+    samples: int = 1,
+    temperature: float | None = None,
+    max_rounds: int | None = None,
+    reference: str | None = None,
+    metrics: bool = True,
+    problem: Spec | None = None,
+    params: Params | None = None,
+    threads: int = 1,
+    progress: Tell | None = None,
+) -> Evaluation:
+    """Play a policy on fresh graphs, as `gnarl-eval` does.
+
+    policy       what `train` returned, a run folder, a checkpoint, the name of shipped weights,
+                 or with `problem` a policy of one's own
+    sizes        numbers of nodes; none takes the sizes of the split
+    graphs       how many per size; None takes what the split says
+    seed         of instances and drawn picks
+    baselines    who else plays: "random", "expert", the name of an expert, "greedy", "approx"
+    instances    the name of an instance set of the spec, or graphs as for `solve`
+    split        which split of the set to draw from
+    samples      attempts at each graph, at a `temperature`
+    temperature  draw picks; 0 takes the best, None what the recipe says
+    max_rounds   cut episodes off there, at the latest
+    reference    the expert whose objective `ratio` refers to
+    metrics      False leaves out metrics and what they need solved
+    problem      another spec than the one that was trained on
+    params       other values for params of the spec
+    threads      of the network
+    progress     is told (what is being done, done, total)
+    """
+    began = time.monotonic()
+    verify_playing(PYTHON, temperature, samples, threads, seed, max_rounds)
+    verify_least(PYTHON, "graphs", graphs, 1)
+    plan = Plan(
+        sizes=verify_sizes([sizes] if isinstance(sizes, int) else list(sizes)),
+        graphs=graphs,
+        seed=seed,
+        split=split,
+        samples=samples,
+        max_rounds=max_rounds,
+        against=(baselines,) if isinstance(baselines, str) else tuple(baselines),
+        reference=reference,
+        metrics=metrics,
+    )
+    with torch_set_up(threads):
+        trained = load_policy(policy, problem, params)
+        plan = replace(plan, temperature=trained.temperature(temperature))
+        plan = plan_on(trained.problem, plan, instances)
+        return run_evaluation(trained, plan, began, progress, data=_file(plan, instances))
+
+
+def plan_on(problem: Problem, plan: Plan, instances: Any) -> Plan:
+    """The plan on a set of the spec, given by its name, or on graphs of a user's own."""
+    if instances is None or (isinstance(instances, str) and not _is_file_name(problem, instances)):
+        choose_split(problem, plan.split, instances)
+        return replace(plan, instances=instances)
+    if plan.sizes or plan.graphs:
+        raise UsageError("sizes and graphs are about drawn instances; leave them out with others")
+    return replace(plan, data=own_graphs(problem, instances, seed=plan.seed))
+
+
+def _is_file_name(problem: Problem, given: str) -> bool:
+    named = any(entry.name == given for entry in problem.instances)
+    return not named and (Path(given).is_file() or bool(Path(given).suffix))
+
+
+def _file(plan: Plan, instances: Any) -> str | None:
+    """The file that graphs came from, if they did."""
+    given = plan.data is not None and isinstance(instances, str | Path)
+    return str(instances) if given else None
+
+
+def run_evaluation(
+    trained: TrainedPolicy,
+    plan: Plan,
+    began: float,
+    progress: Tell | None = None,
+    kept: Kept | None = None,
+    data: str | None = None,
+) -> Evaluation:
+    """Play as planned; `kept` has what an earlier process has played already."""
+    with compiled_or_told(trained.problem):
+        figures = play_plan(trained.policy, trained.problem, plan, progress, kept)
+    return Evaluation(trained, figures, time.monotonic() - began, data, notes_of(plan.data or ()))

@@ -1,0 +1,97 @@
+"""What a user gives for a policy in, the policy with a problem to play out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from gnarl_compiler.build.generate import Unsupported
+from gnarl_dsl.loading import Spec, problem_of
+from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import Failure, UsageError
+from gnarl_dsl.report.suggestions import did_you_mean
+from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint, make_meta
+from gnarl_runtime.checkpoints.pretrained import find_pretrained, pretrained_names
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.targets import require_same_signature, with_params
+from gnarl_runtime.network.policy import Policy, prepare_torch
+
+# A trained policy, a run folder or a checkpoint in it, the name of shipped weights, or a policy
+# of one's own, which has no problem by itself.
+PolicyLike = TrainedPolicy | Policy | str | Path
+Params = Mapping[str, str | float]
+
+
+def load_policy(
+    given: PolicyLike, problem: Spec | None = None, params: Params | None = None
+) -> TrainedPolicy:
+    """The policy, with the problem that it was trained on unless a spec or params say otherwise."""
+    trained = _policy(given, problem)
+    if problem is not None:
+        trained = replace(trained, problem=problem_of(problem, params))
+    elif params:
+        texts = {name: str(value) for name, value in params.items()}
+        trained = replace(trained, problem=with_params(trained.problem, texts))
+    require_same_signature(trained.policy, trained.problem, str(trained.path or "the policy"))
+    return trained
+
+
+def _policy(given: PolicyLike, problem: Spec | None) -> TrainedPolicy:
+    if isinstance(given, TrainedPolicy):
+        return given
+    if isinstance(given, Policy):
+        if problem is None:
+            raise UsageError("a policy without its training has no problem; expected problem=SPEC")
+        return _untrained(given, problem_of(problem))
+    if not isinstance(given, str | Path):
+        raise UsageError(
+            f"found {type(given).__name__}; expected a trained policy, a run folder, a checkpoint "
+            f"or the name of shipped weights: {', '.join(pretrained_names())}"
+        )
+    return load_checkpoint(checkpoint_of(given))
+
+
+def checkpoint_of(given: str | Path) -> Path:
+    """A run folder or a checkpoint that is there, or else the shipped weights of that name."""
+    path, names = Path(given), pretrained_names()
+    if path.exists() or len(path.parts) != 1 or path.suffix:
+        return path
+    if str(given) in names:
+        return find_pretrained(str(given))
+    fix = did_you_mean(str(given), names) or f"Shipped weights: {', '.join(names)}."
+    raise UsageError(f"{given}: no such run folder or checkpoint is there\n{fix}")
+
+
+def _untrained(policy: Policy, problem: Problem) -> TrainedPolicy:
+    """A network of one's own: nobody knows how it was trained."""
+    recipe = Recipe(policy=policy.config)
+    return TrainedPolicy(policy, problem, make_meta(problem, recipe, 0, 0, {}, {"training": "own"}))
+
+
+@contextmanager
+def torch_set_up(threads: int) -> Iterator[None]:
+    """Set torch up for small graphs, and put it back afterwards: the process may be a notebook."""
+    before, flushed = torch.get_num_threads(), _flushes_denormals()
+    prepare_torch(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        torch.set_flush_denormal(flushed)
+
+
+def _flushes_denormals() -> bool:
+    return float(torch.full((1,), 1e-39) * 1.0) == 0.0
+
+
+@contextmanager
+def compiled_or_told(problem: Problem) -> Iterator[None]:
+    """Name the problem that the compiled backend cannot serve."""
+    try:
+        yield
+    except Unsupported as error:
+        raise Failure(f"{problem.name} cannot be compiled: {error}") from error

@@ -1,0 +1,219 @@
+"""A policy and graphs of a user's own in, the best solution that it finds for each out."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_dsl.loading import Spec
+from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import Failure, UsageError
+from gnarl_runtime.api.asked import PYTHON, Spelling, Tell, verify_playing
+from gnarl_runtime.api.given_graphs import notes_of, own_graphs
+from gnarl_runtime.api.policies import (
+    Params,
+    PolicyLike,
+    compiled_or_told,
+    load_policy,
+    torch_set_up,
+)
+from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
+from gnarl_runtime.checkpoints.targets import with_params
+from gnarl_runtime.evaluation.scales import unusual_scales
+from gnarl_runtime.evaluation.solution_text import (
+    Names,
+    rounds_of,
+    solution_document,
+    solution_text,
+    state_document,
+)
+from gnarl_runtime.evaluation.solving import Attempts, BestEpisode
+from gnarl_runtime.evaluation.solving import solve as play_graphs
+from gnarl_runtime.evaluation.summary import plain
+from gnarl_runtime.readers.raw import Imported
+from gnarl_runtime.search.players import ReplayError
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a policy found for one graph; `str()` is the text of `gnarl-solve`.
+
+    Nodes are called as the graph calls them.
+    """
+
+    problem: Problem
+    title: str
+    episode: BestEpisode  # the same in arrays and numbers of nodes
+    notes: tuple[str, ...] = ()  # what a user should know before trusting it
+
+    @property
+    def objective(self) -> float | None:
+        """None if the spec has none."""
+        return self.episode.objective if math.isfinite(self.episode.objective) else None
+
+    @property
+    def valid(self) -> bool | None:
+        """None if the spec does not say what is valid."""
+        return self.episode.valid
+
+    @property
+    def correct(self) -> bool | None:
+        """None if that is unknown without a reference, or the spec has no such clause."""
+        return self.episode.correct
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it is known to be no solution."""
+        return self.valid is False or self.correct is False
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the limit of rounds cut the episode off."""
+        return self.episode.truncated
+
+    @property
+    def seconds(self) -> float:
+        return self.episode.seconds
+
+    @property
+    def instance(self) -> Instance:
+        return self.episode.instance
+
+    @property
+    def picks(self) -> list[tuple[Hashable, ...]]:
+        """The nodes that were picked, round by round, one per phase."""
+        names = Names(self.episode, exact=True)
+        return [tuple(round_) for round_ in rounds_of(self.problem, self.episode, names)]
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The features that the episode wrote: masks as nodes or pairs, others a value per node."""
+        return state_document(self.problem, self.episode, Names(self.episode, exact=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON has it."""
+        found: dict[str, Any] = plain(solution_document(self.problem, self.episode))
+        return found
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+    def __str__(self) -> str:
+        return solution_text(self.problem, self.episode, self.title, "in .state")
+
+
+def solve(
+    policy: PolicyLike,
+    graphs: Any,
+    *,
+    samples: int = 1,
+    temperature: float | None = None,
+    seed: int = 0,
+    rescale: bool = False,
+    rounded: bool = False,
+    repair: bool = False,
+    max_rounds: int | None = None,
+    problem: Spec | None = None,
+    params: Params | None = None,
+    threads: int = 1,
+    progress: Tell | None = None,
+) -> list[Solution]:
+    """Run a policy on graphs of one's own and say what it finds, as `gnarl-solve` does.
+
+    policy       as for `evaluate`
+    graphs       one graph or a list of them: networkx, PyG `Data`, a matrix (n, n), an instance,
+                 or the path of a file (docs/instances.md)
+    samples      keep the best of that many attempts, at a `temperature`
+    temperature  draw picks; 0 takes the best, None what the recipe says
+    seed         of drawn picks and of inputs that a graph does not give
+    rescale      show the network numbers as large as in training
+    rounded      round TSPLIB distances, as published optima do
+    repair       remove loops, repeated edges, and small parts
+    max_rounds   cut episodes off there, at the latest
+    problem      another spec than the one that was trained on
+    params       other values for params of the spec
+    threads      of the network
+    progress     is told (what is being done, done, total)
+    """
+    verify_playing(PYTHON, temperature, samples, threads, seed, max_rounds)
+    with torch_set_up(threads):
+        trained = load_policy(policy, problem, params)
+        given = own_graphs(trained.problem, graphs, seed=seed, rounded=rounded, repair=repair)
+        notes = general_notes(trained.problem, given, rescale, PYTHON)
+        attempts = Attempts(trained.temperature(temperature), samples, seed, rescale, max_rounds)
+        name = str(graphs) if isinstance(graphs, str | Path) else ""
+        return run_solve(trained, given, attempts, name, notes, PYTHON, progress)
+
+
+def run_solve(
+    trained: TrainedPolicy,
+    graphs: Sequence[Imported],
+    attempts: Attempts,
+    name: str,
+    notes: Sequence[str],
+    spell: Spelling,
+    progress: Tell | None = None,
+) -> list[Solution]:
+    """Play; `name` is what the graphs are called together, `notes` hold for all of them."""
+    problem = trained.problem
+    try:
+        with compiled_or_told(problem):
+            episodes = play_graphs(trained.policy, problem, graphs, attempts, progress)
+    except ReplayError as error:
+        raise Failure(
+            f"{spell.name('rescale')}: {error}; what may be picked in {problem.name} depends on "
+            "the size of numbers, so it cannot be solved in other units"
+        ) from error
+    return [
+        Solution(problem, _title(name, number, len(graphs)), episode, _once(*graph.notes, *notes))
+        for number, (graph, episode) in enumerate(zip(graphs, episodes, strict=True))
+    ]
+
+
+def _title(name: str, number: int, count: int) -> str:
+    if count == 1:
+        return name or "the graph"
+    return f"{name}, graph {number}" if name else f"graph {number}"
+
+
+def notes_about(
+    problem: Problem, graphs: Sequence[Imported], rescale: bool, spell: Spelling
+) -> tuple[str, ...]:
+    """Everything that a user should know before trusting solutions."""
+    return _once(*notes_of(graphs), *general_notes(problem, graphs, rescale, spell))
+
+
+def _once(*notes: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notes))
+
+
+def general_notes(
+    problem: Problem, graphs: Sequence[Imported], rescale: bool, spell: Spelling
+) -> tuple[str, ...]:
+    """What holds for all graphs: how episodes end, and numbers unlike those of training."""
+    notes = [] if problem.deployable else [reference_note(problem, spell)]
+    scales = [] if rescale else unusual_scales(problem, graphs)
+    flag = spell.name("rescale")
+    return (*notes, *(f"{scale}; {flag} shows the network the usual size" for scale in scales))
+
+
+def reference_note(problem: Problem, spell: Spelling) -> str:
+    """That the end of an episode is decided by a reference solution, and how to do without."""
+    text = f"{problem.name} ends its episodes by comparing with a reference, which is solved first"
+    for param in problem.params:
+        for choice in param.choices:
+            if choice != param.value and _is_deployable(problem, param.name, choice):
+                return f"{text}; {spell.param(param.name, choice)} does without"
+    return text
+
+
+def _is_deployable(problem: Problem, param: str, choice: str) -> bool:
+    try:
+        return with_params(problem, {param: choice}).deployable
+    except UsageError:
+        return False

@@ -1,0 +1,261 @@
+"""A spec in, a trained policy out, with its run folder if one is asked for."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gnarl_dsl.loading import Spec, problem_of
+from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import Failure, UsageError
+from gnarl_runtime.api.asked import PYTHON, Spelling, Tell, silent, verify_training
+from gnarl_runtime.api.policies import PolicyLike, load_policy, torch_set_up
+from gnarl_runtime.api.recipe_choice import choose_recipe, verify_recipe
+from gnarl_runtime.checkpoints.arrays import CheckpointError
+from gnarl_runtime.checkpoints.checkpoint import BEST, TrainedPolicy, load_checkpoint
+from gnarl_runtime.checkpoints.provenance import provenance
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.recipe_files import policy_settings
+from gnarl_runtime.training.curves import draw_curves
+from gnarl_runtime.training.loop import Finished, Loop, Report, Watcher
+from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config
+from gnarl_runtime.training.starting import origin, policy_from, start_of, verify_choices
+from gnarl_runtime.training.trainers import make_trainer
+from gnarl_runtime.training.validate import Scores, make_validator
+
+CALIBRATION = 4.0  # seconds of updates from which the time of one is known
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be trained."""
+
+    problem: Problem
+    recipe: Recipe
+    recipe_name: str
+    seed: int = 0
+    threads: int = 1
+    device: str = "cpu"
+    weights: Path | None = None  # to start from, instead of random ones
+    chosen: tuple[str, ...] = ()  # settings of the policy; others are those of the weights
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run that came to its end."""
+
+    run: RunFolder
+    config: Config
+    problem: Problem
+    finished: Finished
+
+    def policy(self) -> TrainedPolicy:
+        """The weights that did best on the validation graphs."""
+        if not self.finished.progress.best:
+            raise Failure(f"{self.run.path}: no policy could be kept")
+        return replace(load_checkpoint(self.run.path / BEST), problem=self.problem)
+
+    def draw_curves(self) -> None:
+        title = f"{self.problem.name}, seed {self.config.seed}"
+        draw_curves(self.run.metrics(), self.run.path / "curves.png", title)
+
+
+def train(
+    spec: Spec,
+    *,
+    recipe: str | Path | Recipe | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    minutes: float | None = None,
+    start: PolicyLike | None = None,
+    threads: int = 1,
+    device: str = "cpu",
+    progress: Tell | None = None,
+) -> TrainedPolicy:
+    """Train a policy by the recipe of a spec, as `gnarl-train` does.
+
+    spec       a file, the name of a shipped spec, or a problem
+    recipe     a TOML file or the name of a shipped recipe; None takes the one for the problem
+    overrides  changes to the recipe, such as {"lr": 1e-3, "bc.updates": 150}
+    seed       of everything random
+    out        the run folder, new or empty; None keeps the result in memory only
+    minutes    as many updates as fit into that time, instead of the recipe's
+    start      weights to start from: as for `evaluate`
+    threads    of the policy on a CPU
+    device     of the policy, such as "cuda"
+    progress   is told (what is being done, done, total)
+
+    Params that a recipe sets hold for a spec given by its file or name; a problem has its own.
+    A run with `out` that was interrupted goes on with `gnarl-train --resume`.
+    """
+    verify_training(PYTHON, minutes, threads, seed)
+    changes = dict(overrides or {})
+    problem = problem_of(spec)
+    name, chosen = choose_recipe(problem, recipe, changes, "overrides")
+    if chosen.params and not isinstance(spec, Problem):
+        problem = problem_of(spec, chosen.params)
+    verify_recipe(problem, chosen)
+    settings = policy_settings(changes, "overrides")
+    with tempfile.TemporaryDirectory(prefix="gnarl-") as scratch, torch_set_up(threads):
+        weights = None if start is None else _file_of(start, problem, Path(scratch))
+        request = Request(problem, chosen, name, seed, threads, device, weights, settings)
+        run = begin_run(request, Path(out or f"{scratch}/run"), minutes, progress, PYTHON)
+        ran = finish_run(*run, progress)
+        trained = ran.policy()
+        if out is None:
+            return replace(trained, path=None)
+        ran.draw_curves()
+        return trained
+
+
+def _file_of(start: PolicyLike, problem: Problem, scratch: Path) -> Path:
+    """A file with the weights, which the run keeps a copy of."""
+    trained = load_policy(start, problem)
+    return trained.path or trained.save(scratch / "given.safetensors")
+
+
+# Runs
+
+
+def begin_run(
+    request: Request, out: Path, minutes: float | None, progress: Tell | None, spell: Spelling
+) -> tuple[RunFolder, Config, Problem]:
+    """A new run folder; nothing is trained yet."""
+    verify_device(request.device, spell)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} is there already; {_another(out, spell)}")
+    loaded = _given_weights(request)
+    if loaded is not None:
+        recipe = request.recipe.model_copy(update={"policy": loaded.meta.policy})
+        request = replace(request, recipe=recipe)
+    if minutes is not None:
+        (progress or silent)("measuring the time of an update", 0, 1)
+        request = replace(request, recipe=fit_to_minutes(request, minutes))
+    began = {"start": origin(loaded, loaded.path)} if loaded and loaded.path else {}
+    config = make_config(
+        request.problem,
+        request.recipe,
+        request.recipe_name,
+        request.seed,
+        request.threads,
+        request.device,
+        minutes,
+        {**provenance(), **began},
+    )
+    return RunFolder.create(out, config, loaded.path if loaded else None), config, request.problem
+
+
+def _another(out: Path, spell: Spelling) -> str:
+    return f"use --resume {out}, or another --out" if spell.flags else "expected another out"
+
+
+def _given_weights(request: Request) -> TrainedPolicy | None:
+    """The weights to start from, if any; they must fit what is to be trained."""
+    if request.weights is None:
+        return None
+    try:
+        loaded = load_checkpoint(request.weights)
+        verify_choices(request.recipe.policy, request.chosen, loaded)
+        policy_from(loaded, request.problem)
+    except CheckpointError as error:
+        raise UsageError(str(error)) from None
+    return loaded
+
+
+def verify_device(device: str, spell: Spelling) -> None:
+    """A UsageError unless torch can use it."""
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise UsageError(f"{spell.value('device', device)} cannot be used: {first}") from None
+
+
+def finish_run(run: RunFolder, config: Config, problem: Problem, progress: Tell | None) -> Ran:
+    """Train to the end, from where the run stands; Ctrl-C saves first, then it is raised."""
+    (progress or silent)("compiling, drawing instances", 0, 1)
+    try:
+        # A saved state brings its own weights.
+        weights = None if run.has_state else start_of(run.path, problem)
+        trainer = make_trainer(problem, config.recipe, config.seed, weights)
+        validator = make_validator(problem, config.recipe, config.seed)
+    except LookupError as error:
+        raise Failure(str(error)) from None
+    trainer.policy.to(config.device)
+    trainer.best_policy().to(config.device)
+    loop = Loop(trainer, run, config, problem, validator)
+    try:
+        loop.resume()
+    except (RunError, ValueError) as error:
+        raise Failure(str(error)) from None
+    return Ran(run, config, problem, loop.train(watching(progress or silent)))
+
+
+# What is told on the way
+
+
+def watching(tell: Tell) -> Watcher:
+    """Reports in, one line each to whoever listens; scores stay until there are newer ones."""
+    latest: list[Scores] = []
+
+    def watch(report: Report) -> None:
+        if report.scores is not None:
+            latest[:] = [report.scores]
+        tell(describe(report, latest[0] if latest else None), report.done, report.updates)
+
+    return watch
+
+
+def describe(report: Report, scores: Scores | None = None) -> str:
+    """One line about where a run stands."""
+    parts = [f"update {report.done:,}/{report.updates:,}"]
+    parts += [f"loss {report.metrics['loss']:.4g}"] if "loss" in report.metrics else []
+    if scores is not None:
+        parts.append(f"valid {100 * scores.success:.1f}%")
+        parts.append(f"reward {scores.reward:.4g}")
+    parts.append(f"{report.metrics.get('states', 0.0) * report.rate:,.0f} states/s")
+    parts.append(f"{clock(report.left)} left")
+    parts += [report.then] if report.then else []
+    return ", ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """3725 -> 1:02:05."""
+    whole = max(0, round(seconds))
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+# Time
+
+
+def fit_to_minutes(request: Request, minutes: float) -> Recipe:
+    """The recipe with as many updates as fit, those of its parts in the same proportion."""
+    recipe = request.recipe
+    parts = {name: getattr(recipe, name) for name in recipe.trainer.split("+")}
+    whole = sum(part.updates * seconds_per_update(request, name) for name, part in parts.items())
+    share = 60 * minutes / whole
+    changed = {
+        name: part.model_copy(update={"updates": max(1, int(part.updates * share))})
+        for name, part in parts.items()
+    }
+    return recipe.model_copy(update=changed)
+
+
+def seconds_per_update(request: Request, part: str) -> float:
+    """Measured once, on a trainer of that part of the recipe that is thrown away."""
+    recipe = request.recipe.model_copy(update={"trainer": part})
+    trainer = make_trainer(request.problem, recipe, request.seed)
+    trainer.update()
+    began, count = time.monotonic(), 0
+    while time.monotonic() - began < CALIBRATION or count < 2:
+        trainer.update()
+        count += 1
+    return (time.monotonic() - began) / count
