@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,33 @@ def test_two_outputs_to_one_file_are_refused(tmp_path: Path) -> None:
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a folder"):
         verify_outputs({"--out": tmp_path})
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("eval", ["RUN", "--json", "RUN/best.safetensors"]),
+        ("eval", ["RUN", "--json", "both.png", "--plot", "both.png"]),
+        ("eval", ["RUN", "--data", "graph.json", "--json", "graph.json"]),
+        ("solve", ["RUN", "--data", "graph.json", "--out", "graph.json"]),
+        ("solve", ["RUN", "--data", "graph.json", "--out", "RUN/config.json"]),
+        ("view", ["RUN", "--png", "RUN/curves.png"]),
+        ("check", ["own.gnarl", "--dot", "own.gnarl"]),
+    ],
+)
+def test_commands_refuse_before_they_start(
+    run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    arguments: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("graph.json", "own.gnarl"):
+        Path(name).write_text("kept")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    main = import_module(f"gnarl_runtime.commands.{command}").main
+    assert main([word.replace("RUN", str(run)) for word in arguments]) == 2
+    assert "choose" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -16,6 +16,7 @@ from gnarl_runtime.commands.options import (
     add_specs,
     command_parser,
 )
+from gnarl_runtime.commands.work.outputs import verify_outputs
 
 EXAMPLES = """
   gnarl-check specs/bfs.gnarl                 explore all small graphs, play larger ones
@@ -85,6 +86,8 @@ def _verify(args: argparse.Namespace) -> None:
         raise UsageError(f"--replay takes at most one spec, found {len(args.specs)}")
     if args.replay and args.param and not args.specs:
         raise UsageError("-p needs a spec to set params of; a saved counterexample has its own")
+    outputs = {"--png": args.png, "--dot": args.dot}
+    verify_outputs(outputs, [*args.specs, args.replay, args.save])
     verify_checking(FLAGS, args.max_nodes, args.examples, args.states, args.seed)
 
 

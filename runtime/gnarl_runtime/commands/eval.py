@@ -19,6 +19,7 @@ from gnarl_runtime.commands.arguments import (
 )
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import command_parser
+from gnarl_runtime.commands.work.outputs import verify_outputs
 
 EXAMPLES = """
   gnarl-eval --pretrained bellman_ford                 weights that come with GNARL
@@ -85,6 +86,8 @@ def _verify(args: argparse.Namespace) -> None:
     verify_file_to_read("--data", args.data)
     verify_file_to_write("--json", args.json)
     verify_file_to_write("--plot", args.plot, PICTURES)
+    outputs = {"--json": args.json, "--plot": args.plot}
+    verify_outputs(outputs, [args.data, args.checkpoint, args.spec])
     verify_least(FLAGS, "graphs", args.graphs, 1)
     if args.reference and args.no_reference:
         raise UsageError("--reference and --no-reference cannot both be given")

@@ -14,6 +14,7 @@ from gnarl_runtime.commands.arguments import (
 )
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import command_parser
+from gnarl_runtime.commands.work.outputs import verify_outputs
 
 EXAMPLES = """
   gnarl-solve runs/tsp --data berlin52.tsp --rescale
@@ -53,6 +54,7 @@ def _run(args: argparse.Namespace) -> int:
     parse_params(args.param)
     verify_file_to_read("--data", args.data)
     verify_file_to_write("--out", args.out)
+    verify_outputs({"--out": args.out}, [args.data, args.checkpoint, args.spec])
     # Torch and the rest are loaded once the command line makes sense.
     from gnarl_runtime.commands.work.solve_command import solve_command
 

@@ -11,6 +11,7 @@ from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
 from gnarl_runtime.commands.arguments import verify_file_to_read, verify_file_to_write
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import add_param, add_seed, command_parser
+from gnarl_runtime.commands.work.outputs import verify_outputs
 from gnarl_runtime.commands.work.subjects import verify_subject
 
 EXAMPLES = """
@@ -86,6 +87,7 @@ def verify_arguments(args: argparse.Namespace) -> None:
     if args.out is None and args.png is None:
         args.out = "rollout.html"
         verify_file_to_write("--out", args.out)
+    verify_outputs({"--out": args.out, "--png": args.png}, [args.data, args.subject])
     if args.expert == NOBODY and args.policy == "expert":
         raise UsageError(f"--expert {NOBODY} with --policy expert leaves nobody to pick")
 

@@ -69,6 +69,8 @@ def kept_beside(args: argparse.Namespace, trained: TrainedPolicy, plan: Plan) ->
     """Where a long evaluation keeps what it has played, until its results are written."""
     if not args.json or plan.data is not None or trained.path is None:
         return Kept()
+    if Path(args.json).exists() and not Path(args.json).is_file():  # nothing is kept by a device
+        return Kept()
     versions = {name: told for name, told in provenance().items() if name != "date"}
     decides = [trained.problem.hash, repr(params_of(trained.problem)), repr(plan), repr(versions)]
     digest = hashlib.sha256(trained.path.read_bytes())
