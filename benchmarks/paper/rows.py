@@ -63,9 +63,7 @@ class Row:
 def part_of(row: Row) -> tuple[str, ...]:
     """The arguments that ask for a share of a recipe's updates."""
     whole = load_recipe(row.recipe)
-    updates = {
-        part: round(getattr(whole, part).updates * row.share) for part in whole.trainer.split("+")
-    }
+    updates = {part: round(getattr(whole, part).updates * row.share) for part in whole.parts}
     # The paper validates every 100 updates of imitation and each of PPO: longer than they take.
     fewer = [f"{part}.updates={count}" for part, count in updates.items()]
     settings = (*fewer, f"validation.every={min(updates.values()) // 10}")

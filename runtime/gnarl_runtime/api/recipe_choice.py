@@ -37,8 +37,8 @@ def verify_recipe(problem: Problem, recipe: Recipe) -> None:
     rewards = [entry.name for entry in problem.objectives] + [r.name for r in problem.rewards]
     sets = [entry.name for entry in problem.instances]
     for what, wanted, known, needed in (
-        ("expert", recipe.bc.expert, experts, "bc" in recipe.trainer),
-        ("reward or objective", recipe.ppo.reward, rewards, "ppo" in recipe.trainer),
+        ("expert", recipe.bc.expert, experts, "bc" in recipe.parts),
+        ("reward or objective", recipe.ppo.reward, rewards, "ppo" in recipe.parts),
         ("instance set", recipe.data.instances, sets, True),
     ):
         if needed and not known:

@@ -239,7 +239,7 @@ def clock(seconds: float) -> str:
 def fit_to_minutes(request: Request, minutes: float) -> Recipe:
     """The recipe with as many updates as fit, those of its parts in the same proportion."""
     recipe = request.recipe
-    parts = {name: getattr(recipe, name) for name in recipe.trainer.split("+")}
+    parts = {name: getattr(recipe, name) for name in recipe.parts}
     whole = sum(part.updates * seconds_per_update(request, name) for name, part in parts.items())
     share = 60 * minutes / whole
     changed = {

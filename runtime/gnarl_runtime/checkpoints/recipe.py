@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from gnarl_runtime.network.policy_config import PolicyConfig
+from gnarl_runtime.network.policy_config import PolicyConfig, require_one_of
+
+
+@dataclass(frozen=True)
+class TrainerEntry:
+    """Where a trainer is, as `module:class`, and which sections of a recipe it reads in turn."""
+
+    home: str
+    parts: tuple[str, ...]
+
+
+_TRAINING = "gnarl_runtime.training"
+# A further trainer is a file that fulfils `training.trainer.Trainer` and a line here.
+TRAINERS: Mapping[str, TrainerEntry] = {
+    "bc": TrainerEntry(f"{_TRAINING}.imitation.imitation:ImitationTrainer", ("bc",)),
+    "ppo": TrainerEntry(f"{_TRAINING}.ppo.ppo:PpoTrainer", ("ppo",)),
+    "bc+ppo": TrainerEntry(f"{_TRAINING}.warm_start:WarmStartTrainer", ("bc", "ppo")),
+}
 
 
 class Section(BaseModel):
@@ -120,7 +139,7 @@ class Validation(Section):
 class Recipe(Section):
     """Everything that decides a training run, but for the spec and the seed."""
 
-    trainer: Literal["bc", "ppo", "bc+ppo"] = "bc"
+    trainer: str = "bc"
     doc: str = ""
     params: dict[str, str | float] = {}
     # How the trained policy picks, unless somebody says otherwise: 0 takes the best node, more
@@ -131,3 +150,14 @@ class Recipe(Section):
     bc: Imitation = Imitation()
     ppo: Reinforcement = Reinforcement()
     validation: Validation = Validation()
+
+    @field_validator("trainer")
+    @classmethod
+    def _trainer_is_known(cls, name: str) -> str:
+        require_one_of("trainer", name, tuple(TRAINERS))
+        return name
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The sections that its trainer reads, one after the other."""
+        return TRAINERS[self.trainer].parts

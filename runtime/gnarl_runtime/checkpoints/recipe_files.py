@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,7 +14,7 @@ from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.suggestions import nearest
 from gnarl_dsl.specs import specs_folder
-from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.recipe import TRAINERS, Recipe
 
 MAX_BYTES = 100_000
 
@@ -166,9 +166,8 @@ def _full_key(name: str, recipe: Recipe, where: str) -> str:
 
 def _unused_sections(recipe: Recipe) -> tuple[str, ...]:
     """Sections that the trainer does not read."""
-    unused = {"bc": ("ppo.",), "ppo": ("bc.",), "bc+ppo": ()}
-    assert set(unused) == set(get_args(Recipe.model_fields["trainer"].annotation))
-    return unused[recipe.trainer]
+    parts = {part for entry in TRAINERS.values() for part in entry.parts}
+    return tuple(f"{part}." for part in sorted(parts - set(recipe.parts)))
 
 
 def _value(text: str) -> Any:

@@ -168,8 +168,9 @@ class Loop:
             return
         what = "the weights are" if math.isfinite(loss) else f"the loss is {loss},"
         kept = f"; the best weights so far are in {self.run.path}" if self.progress.best else ""
-        parts = self.recipe.trainer.split("+")
-        rates = ", ".join(f"{part}.lr = {getattr(self.recipe, part).lr:g}" for part in parts)
+        rates = ", ".join(
+            f"{part}.lr = {getattr(self.recipe, part).lr:g}" for part in self.recipe.parts
+        )
         raise Diverged(
             f"{what} not finite after update {self.trainer.done:,}: training has come apart and "
             f"was stopped{kept}. Try a lower learning rate (now {rates}), smaller inputs, or "

@@ -107,6 +107,6 @@ def _at_the_boundary(compiled: Compiled, pool: Pool, boundary: Boundary) -> Engi
 
 def _reward(problem: Problem, recipe: Recipe) -> str | None:
     """What PPO will learn from afterwards, else whatever is quick to compute."""
-    if recipe.trainer == "bc+ppo":
+    if "ppo" in recipe.parts:
         return recipe.ppo.reward
     return cheapest_reward(problem)
