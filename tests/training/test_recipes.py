@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from house import ROOT
-from shipped_specs import SHIPPED, shipped
+from shipped_specs import shipped
 from training_runs import tiny
 
 import gnarl_dsl as gnarl
+from gnarl_dsl.specs import shipped_specs
 from gnarl_runtime.api import train_policy as session
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import (
@@ -30,7 +31,8 @@ def test_shipped_recipes_are_for_shipped_specs(name: str) -> None:
     assert recipe.doc
     if name.startswith("gallery_"):  # these serve any spec of the gallery
         return
-    fitting = [spec for spec in SHIPPED if name == spec or name.startswith(f"{spec}_")]
+    specs = [path.stem for path in shipped_specs()]
+    fitting = [spec for spec in specs if name == spec or name.startswith(f"{spec}_")]
     problem = gnarl.load(max(fitting, key=len), **recipe.params)
     rewards = {entry.name for entry in (*problem.objectives, *problem.rewards)}
     assert recipe.bc.expert in {None, *(expert.name for expert in problem.experts)}

@@ -19,7 +19,7 @@ from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.weight_arrays import is_finite
 from gnarl_runtime.training.events import EventWriter
-from gnarl_runtime.training.run_folder import LAST, Config, Progress, RunFolder
+from gnarl_runtime.training.run_folder import LAST, Config, Progress, RunError, RunFolder
 from gnarl_runtime.training.trainer import Trainer
 from gnarl_runtime.training.validate import Scores, Validator
 
@@ -139,6 +139,8 @@ class Loop:
         if state is not None:
             arrays, self.progress = state
             self.trainer.restore(arrays, self.progress.done)
+            if not is_finite(self.trainer.policy):
+                raise RunError(f"cannot continue: the weights in {self.run.path} are not finite")
         self.run.forget_after(self.progress.done)
         self.before = self.progress.seconds
         self.cpu_before = self.progress.cpu_seconds

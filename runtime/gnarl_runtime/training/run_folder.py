@@ -29,7 +29,6 @@ from gnarl_dsl.report.failures import Notice, UsageError
 from gnarl_runtime.checkpoints.arrays import (
     Arrays,
     CheckpointError,
-    first_non_finite,
     read_arrays,
     write_arrays,
 )
@@ -169,9 +168,6 @@ class RunFolder:
             progress = Progress(**{**known, "best": tuple(known["best"])})
         except (CheckpointError, json.JSONDecodeError, KeyError, TypeError) as error:
             raise RunError(f"cannot continue: {self.path / STATE}: {error}") from None
-        broken = first_non_finite(arrays)
-        if broken is not None:
-            raise RunError(f"cannot continue: {self.path / STATE}: {broken} is not finite")
         return arrays, progress
 
     # Metrics
