@@ -22,6 +22,7 @@ from spec_generator import instances_for
 import gnarl_dsl as gnarl
 from gnarl_compiler.build.generate import generate
 from gnarl_compiler.build.plain import load_plain
+from gnarl_compiler.emit.abi import Role, read_abi
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Program, Unsupported
@@ -318,7 +319,8 @@ def test_every_mode_gives_a_module_that_loads() -> None:
     for mode in (Mode(experts=(), reward=False, metrics=False, observation=False), Mode(())):
         for name in SHIPPED:
             module = load_plain(generate(shipped(name), mode=mode).python)
-            assert {"reset", "step", "observe"} <= set(module.ARGUMENTS)
+            abi = read_abi(module.ABI)
+            assert {Role.RESET, Role.STEP, Role.OBSERVE} <= {k.role for k in abi.kernels}
 
 
 # Limits

@@ -12,7 +12,7 @@ import os
 import platform
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module as import_package
 from pathlib import Path
 from pkgutil import iter_modules
@@ -22,6 +22,7 @@ from typing import Any
 from gnarl_compiler import support
 from gnarl_compiler.build.files import write_module
 from gnarl_compiler.build.generate import generate
+from gnarl_compiler.emit.abi import Abi, read_abi
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode
 from gnarl_dsl.model import Problem
 
@@ -34,15 +35,13 @@ class Artifact:
     path: Path
     module: ModuleType
 
-    def arguments(self, kernel: str) -> tuple[str, ...]:
-        """The arrays a kernel takes, in order, after its own parameters."""
-        return tuple(self.module.ARGUMENTS[kernel])
+    @cached_property
+    def abi(self) -> Abi:
+        """What callers of the kernels have to know."""
+        return read_abi(self.module.ABI)
 
     def kernel(self, name: str) -> Any:
         return getattr(self.module, name)
-
-    def has(self, kernel: str) -> bool:
-        return kernel in self.module.ARGUMENTS
 
 
 def cache_folder() -> Path:

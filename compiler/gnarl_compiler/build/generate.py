@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gnarl_compiler.emit.module import emit_module
-from gnarl_compiler.emit.values import Unsupported
-from gnarl_compiler.ir.ops import Program
+from gnarl_compiler.ir.ops import Program, Unsupported
+from gnarl_compiler.ir.printing import print_program
+from gnarl_compiler.ir.verify import verify_program
 from gnarl_compiler.lower.program import lower_problem
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode, hoist_inputs, prune
-from gnarl_compiler.ir.printing import print_program
 from gnarl_compiler.passes.tabulate import tabulate
-from gnarl_compiler.ir.verify import verify_program
 from gnarl_dsl.model import Problem
 
 

@@ -72,13 +72,6 @@ class SpecRunError(Exception):
         text = problem.text_of(span)
         super().__init__(f"{name}:{self.line}: {what}\n  {self.line} | {text}")
 
-    @classmethod
-    def at_line(cls, problem: Problem, line: int, what: str) -> SpecRunError:
-        """The same for a line of the spec's own file."""
-        lines = problem.sources[0].text.splitlines(keepends=True)
-        start = sum(len(text) for text in lines[: line - 1])
-        return cls(problem, Span(start, start + len(lines[line - 1].rstrip())), what)
-
 
 class IllegalPick(Exception):
     """A pick that the mask forbids."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl import model
 from gnarl_dsl.language.builtins import FUNCTIONS
@@ -38,7 +39,7 @@ def check_optimal(view: View) -> Iterator[Found]:
     if not problem.objectives or all(expert.name != BEST for expert in problem.experts):
         return
     goal = problem.objective()
-    worth = space.value(f"objective_{goal.name}")
+    worth = space.value(Role.OBJECTIVE.of(goal.name))
     over = space.ended != RUNNING
     own = over & reached_by(view, BEST)
     claimed = per_instance(space, np.where(own, worth, np.inf), own, np.minimum)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING, TERMINATED
 from gnarl_dsl import model
 from gnarl_dsl.language.numbers import SNAP
@@ -21,8 +22,8 @@ from gnarl_runtime.checks.properties.found import Check, Found
 
 def fault_at(board: Board, code: int) -> tuple[str, Span]:
     """What a fault of the kernels says, and where in the spec."""
-    module = board.artifact.module
-    return module.FAULTS[code - 1][1], Span(*module.FAULT_SPANS[code - 1])
+    fault = board.artifact.abi.fault(code)
+    return fault.what, fault.span
 
 
 def start_failures(board: Board) -> Iterator[Failure]:
@@ -153,7 +154,7 @@ def check_telescope(view: View, reward: str | None = None) -> Iterator[Found]:
         odd = (space.rewards[led] != gain) & np.isfinite(gain)
     what = f"the reward of this pick is not the gain in `{entry.name}`"
     yield Found("reward-telescope", source[odd], what, span, last=space.picks[led][odd])
-    kernel = f"objective_{entry.name}"
+    kernel = Role.OBJECTIVE.of(entry.name)
     if isinstance(entry, model.Objective) and space.has(kernel):
         value = space.value(kernel)
         off = np.flatnonzero(view.starting & (value != potential) & np.isfinite(potential))

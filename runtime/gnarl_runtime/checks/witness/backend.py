@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import IllegalPick, SpecRunError, State
 from gnarl_compiler.support.endings import RUNNING, TERMINATED, TRUNCATED, SpecFault
@@ -64,19 +65,19 @@ def _same_features(game: Interpreter, state: State, kernels: Kernels) -> bool:
 
 def _same_expert(game: Interpreter, state: State, kernels: Kernels, name: str) -> bool:
     out = np.zeros(kernels.batch.legal.shape)
-    kernels.run(f"expert_{name}", _SLOT, out)
+    kernels.run(Role.EXPERT.of(name), _SLOT, out)
     return np.array_equal(out[0, : state.n], game.expert(state, name))
 
 
 def _same_values(game: Interpreter, state: State, kernels: Kernels) -> bool:
     problem = game.problem
     found: dict[str, float] = {
-        f"objective_{o.name}": game.objective(state, o.name) for o in problem.objectives
+        Role.OBJECTIVE.of(o.name): game.objective(state, o.name) for o in problem.objectives
     }
     if problem.correct is not None:
-        found["judge_correct"] = game.correct(state)
+        found[Role.JUDGE.of("correct")] = game.correct(state)
     if problem.valid is not None:
-        found["judge_valid"] = game.valid(state)
+        found[Role.JUDGE.of("valid")] = game.valid(state)
     return all(_value(kernels, name) == value for name, value in found.items())
 
 

@@ -1,0 +1,1 @@
+"""A problem in, its kernels out: generated, written once, imported."""
