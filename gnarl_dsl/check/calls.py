@@ -11,7 +11,7 @@ from gnarl_dsl.check.functions import FunctionChecker
 from gnarl_dsl.check.hints import FOREIGN_FUNCTIONS, FOREIGN_TYPES
 from gnarl_dsl.check.types import MASK, NODE, POISON, SCALAR, WHOLE, Type
 from gnarl_dsl.language import builtins
-from gnarl_dsl.language.numbers import evaluate_arithmetic, evaluate_unary
+from gnarl_dsl.language.operators import OPERATORS
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.syntax import ast
@@ -209,13 +209,13 @@ class CallChecker(FunctionChecker):
     def folded_arithmetic(self, op: str, left: Expr, right: Expr, span: Span) -> Expr:
         """Numbers that are known now are computed now."""
         if isinstance(left, model.Number) and isinstance(right, model.Number):
-            value = evaluate_arithmetic(op, left.value, right.value)
+            value = OPERATORS[op].evaluate(left.value, right.value)
             return model.Number.model_construct(span=span, value=value)
         return model.Arithmetic.model_construct(span=span, op=op, left=left, right=right)
 
     def folded_unary(self, op: str, operand: Expr, span: Span) -> Expr:
         if isinstance(operand, model.Number):
-            value = evaluate_unary(op, operand.value)
+            value = OPERATORS[op].evaluate(operand.value)
             return model.Number.model_construct(span=span, value=value)
         return model.Unary.model_construct(span=span, op=op, operand=operand)
 

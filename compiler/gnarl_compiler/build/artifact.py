@@ -24,6 +24,7 @@ from gnarl_compiler.build.files import write_module
 from gnarl_compiler.build.generate import generate
 from gnarl_compiler.emit.abi import Abi, read_abi
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode
+from gnarl_dsl.language import operators
 from gnarl_dsl.model import Problem
 
 
@@ -64,7 +65,9 @@ def toolchain_hash() -> str:
     import numba
     import numpy
 
-    helpers = b"".join(Path(str(module.__file__)).read_bytes() for module in helper_modules())
+    # Compiled helpers have the tolerances of the language in them.
+    modules = (*helper_modules(), operators)
+    helpers = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
     versions = f"{sys.version}|{platform.machine()}|{numba.__version__}|{numpy.__version__}"
     return hashlib.blake2b(helpers + versions.encode(), digest_size=8).hexdigest()
 

@@ -6,8 +6,11 @@ modules can be used in the same process.
 
 from __future__ import annotations
 
+import math
 from types import FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from gnarl_compiler import support
 from gnarl_compiler.build.artifact import helper_modules
@@ -28,7 +31,7 @@ def load_plain(text: str) -> ModuleType:
 
 def plain_helpers() -> dict[str, Any]:
     """What generated code imports, without the compiler."""
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"math": math, "np": np}
     for module in helper_modules():
         names.update(vars(module))
     for name, value in list(names.items()):

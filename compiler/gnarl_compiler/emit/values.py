@@ -17,14 +17,16 @@ from gnarl_compiler.emit.writer import Part, Writer, axis_name
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref, Unsupported
 from gnarl_compiler.ir.walk import reachable
+from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operand
+from gnarl_dsl.model.kinds import CATEGORY, EDGE, INPUT, NUMBER, SCALAR, TRUTH
 
-_CHECKED = {"+": "plus", "-": "minus", "*": "times"}
 _LONG_TEXT = 100
 _LARGE_FORMULA = 300  # operations, with what is shared counted each time
 _LIGHT = 6  # operations
 _EXACT = 2**53  # up to here whole numbers and floats are the same
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_EDGE_READERS = {NUMBER: "edge_number", TRUTH: "edge_truth", CATEGORY: "edge_category"}
 Filters = Sequence[tuple[Ref, bool]]
 
 
@@ -72,7 +74,7 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
         case ir.Unary():
             return _unary(writer, op)
         case ir.Binary():
-            return _binary(writer, op)
+            return _operator(writer, op.op, op.left, op.right)
         case ir.Compare():
             return _compare(writer, op)
         case ir.Logic():
@@ -97,16 +99,15 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
 def _read(writer: Writer, op: ir.Read) -> str:
     feature, array = writer.source.features[op.feature], writer.feature(op.feature)
     index = [emit_value(writer, ref) for ref in op.index]
-    if feature.place == "edge":
-        reader = {"mask": "edge_truth", "categorical": "edge_category"}
-        function = reader.get(feature.type, "edge_number")
-        if function == "edge_number" and _is_complete(writer):
+    if feature.place is EDGE:
+        function = _EDGE_READERS[feature.type.cell]
+        if feature.type is SCALAR and _is_complete(writer):
             return f"complete_number({array}, {writer.use('n')}, b, {', '.join(index)})"
         return f"{function}({array}, {writer.use('edge_id')}, b, {', '.join(index)})"
     cell = f"{array}[{', '.join(['b', *index])}]"
     # Inputs are stored as float32, which they are; arithmetic is float64. (Compiled, `float`
     # of a float32 is still a float32.)
-    return f"np.float64({cell})" if feature.type == "scalar" and feature.stage == "input" else cell
+    return f"np.float64({cell})" if feature.type is SCALAR and feature.stage is INPUT else cell
 
 
 def _is_complete(writer: Writer) -> bool:
@@ -123,46 +124,33 @@ def _degree(writer: Writer, op: ir.Degree) -> str:
 
 
 def _unary(writer: Writer, op: ir.Unary) -> str:
-    operand = emit_value(writer, op.operand) if op.op == "not" else emit_number(writer, op.operand)
-    match op.op:
-        case "not":
-            return f"(not {operand})"
-        case "neg":
-            return f"(-{operand})"
-        case "abs":
-            return f"abs({operand})"
-        case "ceil":
-            return f"ceiling({operand})"
-        case "floor":
-            return f"flooring({operand})"
+    if op.op == "not":
+        return f"(not {emit_value(writer, op.operand)})"
+    return _operator(writer, op.op, op.operand)
 
 
-def _binary(writer: Writer, op: ir.Binary) -> str:
-    """Checked for having no value, unless that cannot happen."""
-    left, right = emit_number(writer, op.left), emit_number(writer, op.right)
-    infos, divisor = writer.program.infos, writer.program.ops[op.right]
-    finite = infos[op.left].finite, infos[op.right].finite
-    match op.op:
-        case "min" | "max":
-            return f"{op.op}({left}, {right})"
-        case "/":
-            plain = isinstance(divisor, ir.Const) and finite[1] and divisor.value != 0
-            return f"({left} / {right})" if plain else f"divide({left}, {right})"
-        case "+" | "-" | "*":
-            plain = all(finite) if op.op == "*" else any(finite)
-            text = f"({left} {op.op} {right})"
-            return text if plain else f"{_CHECKED[op.op]}({left}, {right})"
+def _operator(writer: Writer, name: str, *refs: Ref) -> str:
+    """Guarded against having no value, unless that cannot happen."""
+    operator = OPERATORS[name]
+    texts = tuple(emit_number(writer, ref) for ref in refs)
+    return operator.emitted(texts, tuple(_operand(writer, ref) for ref in refs))
+
+
+def _operand(writer: Writer, ref: Ref) -> Operand:
+    op = writer.program.ops[ref]
+    known = float(op.value) if isinstance(op, ir.Const) else None
+    return Operand(writer.program.infos[ref].bound, known)
 
 
 def _compare(writer: Writer, op: ir.Compare) -> str:
-    left, right = emit_value(writer, op.left), emit_value(writer, op.right)
-    if op.op == "~=":
-        return f"nearly({emit_number(writer, op.left)}, {emit_number(writer, op.right)})"
-    infos = writer.program.infos
-    guards = [
-        f"{text} >= 0" for ref, text in ((op.left, left), (op.right, right)) if infos[ref].optional
-    ]
-    return f"({' and '.join([*guards, f'{left} {op.op} {right}'])})"
+    """A comparison with an unset node is false, whatever the sign."""
+    comparison, sides = COMPARISONS[op.op], (op.left, op.right)
+    if comparison.called:
+        return comparison.kernel.format(*(emit_number(writer, side) for side in sides))
+    texts = [emit_value(writer, side) for side in sides]
+    infos = [writer.program.infos[side] for side in sides]
+    guards = [f"{text} >= 0" for text, info in zip(texts, infos, strict=True) if info.optional]
+    return f"({' and '.join([*guards, comparison.kernel.format(*texts)])})"
 
 
 # Conditions: a part that needs lines of its own gets them where it matters
@@ -415,7 +403,7 @@ def _parts(writer: Writer, condition: Ref | None, holds: bool) -> list[tuple[Ref
     if condition is None:
         return []
     op = writer.program.ops[condition]
-    if writer.known(condition) is None and isinstance(op, ir.Unary):
+    if writer.known(condition) is None and isinstance(op, ir.Unary):  # only `not` is a condition
         return _parts(writer, op.operand, not holds)
     joint = isinstance(op, ir.Logic) and op.op == ("or" if holds else "and")
     if isinstance(op, ir.Logic) and joint and writer.known(condition) is None:
@@ -469,7 +457,7 @@ def _is_light(writer: Writer, op: ir.Reduce) -> bool:
     refs = [ref for ref in (op.where, op.body) if ref is not None]
     parts = [writer.program.ops[ref] for ref in reachable(writer.program, refs)]
     reads = [part for part in parts if isinstance(part, ir.Read)]
-    near = all(writer.source.features[read.feature].place in ("node", "graph") for read in reads)
+    near = all(writer.source.features[read.feature].place.width < 2 for read in reads)
     light = (ir.Const, ir.Axis, ir.Read, ir.Unary, ir.Kept)
     return near and len(parts) <= _LIGHT and all(isinstance(part, light) for part in parts)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import CATEGORICAL, SCALAR
 from gnarl_dsl.report.source import Span
 
 Ending = Literal["terminated", "truncated"]
@@ -79,8 +80,8 @@ class IllegalPick(Exception):
 
 def unfit(feature: Feature, value: float) -> str:
     """What keeps a value out of an observed feature, in words; nothing if it fits."""
-    if feature.type == "scalar" and math.isinf(value):
+    if feature.type is SCALAR and math.isinf(value):
         return "infinite, which a policy cannot read"
-    if feature.type == "categorical" and not 0 <= value < feature.categories:
+    if feature.type is CATEGORICAL and not 0 <= value < feature.categories:
         return f"{value:g}, outside 0..{feature.categories - 1}"
     return ""

@@ -9,25 +9,20 @@ from typing import assert_never
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Const, Info, Op, Ref
 from gnarl_dsl.language.builtins import FUNCTIONS
-from gnarl_dsl.language.numbers import (
-    evaluate_arithmetic,
-    nearly_equal,
-    snapped_ceil,
-    snapped_floor,
-)
+from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operand
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import CATEGORY, NODE_VALUE, NUMBER, ORACLE, TRUTH, Value
 
 # A definition that is used with many different arguments is written out for each of them.
 MAX_OPERATIONS = 100_000
 _NODES, _EDGES, _CATEGORIES = 2.0**31, 2.0**62, 1000.0
 _LARGEST = sys.float_info.max  # what a feature holds is finite, but nothing else is known
 _EARLIER = {"constant": 0, "reset": 1, "state": 2}
-_KINDS: dict[str, ir.Kind] = {
-    "scalar": "number",
-    "mask": "truth",
-    "mask_one": "truth",
-    "categorical": "category",
-    "pointer": "node",
+_KINDS: dict[Value, ir.Kind] = {
+    NUMBER: "number",
+    TRUTH: "truth",
+    CATEGORY: "category",
+    NODE_VALUE: "node",
 }
 _BOUNDS: dict[ir.Kind, float] = {
     "number": _LARGEST,
@@ -74,13 +69,13 @@ class Builder:
                 left, right = self.const(op.left), self.const(op.right)
                 if left is None or right is None:
                     return op
-                value = evaluate_arithmetic(op.op, float(left.value), float(right.value))
+                value = OPERATORS[op.op].evaluate(float(left.value), float(right.value))
                 return Const(value, "number")
             case ir.Compare():
                 left, right = self.const(op.left), self.const(op.right)
                 if left is None or right is None:
                     return op
-                return Const(_folded_compare(op.op, left.value, right.value), "truth")
+                return Const(COMPARISONS[op.op].holds(left.value, right.value), "truth")
             case ir.Logic():
                 return self._folded_logic(op)
             case ir.Select():
@@ -130,8 +125,7 @@ class Builder:
             case ir.Const() | ir.Axis():
                 return "constant"
             case ir.Read() | ir.Marked():
-                stage = self.features[op.feature].stage
-                return "reset" if stage in ("input", "oracle") else "state"
+                return "reset" if self.features[op.feature].stage.steady else "state"
             case ir.Local() | ir.Pick() | ir.Last():
                 return "state"
             case ir.Kept() if op.live:
@@ -150,7 +144,7 @@ class Builder:
         if not isinstance(op, ir.Call):
             return True
         names = [arg for arg in op.args if isinstance(arg, str) and arg in self.features]
-        return all(self.features[name].stage in ("input", "oracle") for name in names)
+        return all(self.features[name].stage.steady for name in names)
 
     def _kind(self, op: Op, parts: list[Info]) -> tuple[ir.Kind, float, bool]:
         """Kind, how far from 0 it can be, whether it may be unset."""
@@ -169,8 +163,8 @@ class Builder:
                 return "node", _NODES, True
             case ir.Read():
                 feature = self.features[op.feature]
-                kind = _KINDS[feature.type]
-                label = feature.stage == "oracle" and kind == "number"
+                kind = _KINDS[feature.type.cell]
+                label = feature.stage is ORACLE and kind == "number"
                 return kind, math.inf if label else _BOUNDS[kind], False
             case ir.Nodes() | ir.Degree():
                 return "number", _NODES, False
@@ -180,12 +174,13 @@ class Builder:
                 return "truth", 1.0, False
             case ir.Otherwise():
                 return "node", _NODES, parts[1].optional
+            case ir.Unary() if op.op == "not":
+                return "truth", 1.0, False
             case ir.Unary():
-                return (
-                    ("truth", 1.0, False) if op.op == "not" else ("number", parts[0].bound, False)
-                )
+                return "number", OPERATORS[op.op].bound(self.operand(op.operand)), False
             case ir.Binary():
-                return "number", self._binary_bound(op, parts[0].bound, parts[1].bound), False
+                known = self.operand(op.left), self.operand(op.right)
+                return "number", OPERATORS[op.op].bound(*known), False
             case ir.Select():
                 then, other = parts[1], parts[2]
                 kind = then.kind if then.kind == other.kind else "number"
@@ -200,19 +195,10 @@ class Builder:
             case _:
                 assert_never(op)
 
-    def _binary_bound(self, op: ir.Binary, left: float, right: float) -> float:
-        if math.isinf(left) or math.isinf(right):
-            return math.inf
-        match op.op:
-            case "+" | "-":
-                return left + right
-            case "*":
-                return left * right
-            case "/":
-                divisor = self.const(op.right)
-                return math.inf if divisor is None or right == 0 else left / right
-            case "min" | "max":
-                return max(left, right)
+    def operand(self, ref: Ref) -> Operand:
+        """What an operator can know of a number."""
+        known = self.const(ref)
+        return Operand(self.infos[ref].bound, None if known is None else float(known.value))
 
     def _reduce_kind(self, op: ir.Reduce) -> tuple[ir.Kind, float, bool]:
         match op.op:
@@ -239,29 +225,4 @@ def _size(domains: tuple[ir.Domain, ...]) -> float:
 def _folded_unary(op: str, known: Const) -> Const:
     if op == "not":
         return Const(not known.value, "truth")
-    value = float(known.value)
-    results = {
-        "neg": lambda: -value,
-        "abs": lambda: abs(value),
-        "ceil": lambda: snapped_ceil(value),
-        "floor": lambda: snapped_floor(value),
-    }
-    return Const(results[op](), "number")
-
-
-def _folded_compare(op: str, left: float, right: float) -> bool:
-    match op:
-        case "==":
-            return left == right
-        case "!=":
-            return left != right
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case _:
-            return nearly_equal(float(left), float(right))
+    return Const(OPERATORS[op].evaluate(float(known.value)), "number")

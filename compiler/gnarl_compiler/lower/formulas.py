@@ -12,6 +12,7 @@ from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Ref
 from gnarl_dsl import model
 from gnarl_dsl.model import Expr, Problem
+from gnarl_dsl.model.kinds import EDGE, MASK_ONE, POINTER
 from gnarl_dsl.report.diagnostics import InternalError
 
 Names = Mapping[str, Ref]
@@ -149,14 +150,14 @@ class FormulaLowering:
     def cell(self, name: str, index: tuple[Ref, ...]) -> Ref:
         """A stored cell, or the formula of a derived one; derived edges read 0 off the edges."""
         feature = self.build.features[name]
-        if feature.type == "mask_one":
+        if feature.type is MASK_ONE:
             return self.build.add(ir.Compare("==", self.marked(name), index[0]))
-        if feature.stage != "derived":
+        if not feature.stage.computed:
             return self.build.add(ir.Read(name, index, self.versions.of(name)))
         if feature.initial is None:
             raise InternalError(f"the derived feature `{name}` has no formula")
         value = self.inlined(feature.initial, feature.vars, index)
-        if feature.place != "edge":
+        if feature.place is not EDGE:
             return value
         joined = self.has_edge(index[0], index[1])
         kind = self.build.infos[value].kind
@@ -176,7 +177,7 @@ class FormulaLowering:
     def marked(self, name: str) -> Ref:
         """The node of a mask_one, or the formula that says which."""
         feature = self.build.features[name]
-        if feature.stage != "derived" or feature.initial is None:
+        if not feature.stage.computed or feature.initial is None:
             return self.build.add(ir.Marked(name, self.versions.of(name)))
         return self.inlined(feature.initial, (), ())
 
@@ -243,7 +244,7 @@ class FormulaLowering:
         for arg in expr.args:
             if not isinstance(arg, model.FeatureRef):
                 args.append(arg.value if isinstance(arg, model.Choice) else self.expr(arg, names))
-            elif self.build.features[arg.feature].type == "pointer":
+            elif self.build.features[arg.feature].type is POINTER:
                 at = f"at_{self.depth}"
                 args.append(self.over_nodes(arg.feature, at))
             else:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
-from gnarl_compiler.ir.ops import Program, Ref
-from gnarl_compiler.ir.walk import map_operands, map_program, roots, sweep
+from gnarl_compiler.ir.ops import Program, Ref, map_operands
+from gnarl_compiler.ir.walk import map_program, roots, sweep
 from gnarl_dsl.model import Problem
 
 _HEAVY = (ir.Reduce, ir.Chase, ir.Call)

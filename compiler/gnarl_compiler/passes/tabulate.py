@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
-from gnarl_compiler.ir.ops import Program, Ref
-from gnarl_compiler.ir.walk import map_operands, map_program, reachable, sweep
+from gnarl_compiler.ir.ops import Program, Ref, map_operands
+from gnarl_compiler.ir.walk import map_program, reachable, sweep
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import STATE
 
 _OWN = (ir.Const, ir.Axis, ir.Nodes, ir.Unary, ir.Binary, ir.Compare, ir.Logic, ir.Select)
 
@@ -98,11 +99,11 @@ def _own_terms(program: Program, problem: Problem) -> set[Ref]:
         if not all(part in own for part in ir.operands(op)) or len(program.infos[ref].axes) > 1:
             continue
         match op:
-            case ir.Read() if stages[op.feature] == "state":
+            case ir.Read() if stages[op.feature] is STATE:
                 here = [program.ops[part] for part in op.index]
                 allowed = len(here) == 1 and isinstance(here[0], ir.Axis) and op.version == 0
             case ir.Read() | ir.Marked():
-                allowed = stages[op.feature] != "state"
+                allowed = stages[op.feature] is not STATE
             case ir.HasEdge():
                 allowed = not program.mutable
             case _:
@@ -117,7 +118,7 @@ def _looks_far(program: Program, problem: Problem, ref: Ref) -> bool:
     info = program.infos[ref]
     if info.when != "state" or len(info.axes) != 1 or info.kind not in ("number", "truth"):
         return False
-    pairs = {f.name for f in problem.features if f.place in ("edge", "pair")}
+    pairs = {f.name for f in problem.features if f.place.width == 2}
     parts = reachable(program, [ref])
     axes = [op for op in (program.ops[part] for part in parts) if isinstance(op, ir.Axis)]
     far = any(_is_far(program, part, pairs) for part in parts)

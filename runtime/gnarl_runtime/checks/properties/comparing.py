@@ -17,7 +17,7 @@ from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl import model
 from gnarl_dsl.language.builtins import FUNCTIONS
-from gnarl_dsl.language.numbers import ABSOLUTE, RELATIVE
+from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import Problem, choose_reward
 from gnarl_runtime.checks.explore.board import Board
 from gnarl_runtime.checks.explore.space import Space

@@ -9,7 +9,7 @@ import numpy as np
 from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING, TERMINATED
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import SNAP
+from gnarl_dsl.language.operators import SNAP
 from gnarl_dsl.model import choose_reward
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.board import Board

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.streams import stream
-from gnarl_dsl.language.numbers import ABSOLUTE, RELATIVE
+from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import STATE
 from gnarl_runtime.checks.explore.board import Board, Index

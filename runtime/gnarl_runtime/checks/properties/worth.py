@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.support.endings import RUNNING
-from gnarl_dsl.language.numbers import ABSOLUTE
+from gnarl_dsl.language.operators import ABSOLUTE
 from gnarl_dsl.model import GreedyExpert, Problem
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View

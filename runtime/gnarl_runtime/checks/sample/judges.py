@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import TRUNCATED
-from gnarl_dsl.language.numbers import SNAP
+from gnarl_dsl.language.operators import SNAP
 from gnarl_dsl.model import GreedyExpert, Problem
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.findings.findings import Property

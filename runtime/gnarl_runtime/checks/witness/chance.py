@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import State
-from gnarl_dsl.language.numbers import ABSOLUTE, nearly_equal
+from gnarl_dsl.language.operators import ABSOLUTE, nearly_equal
 from gnarl_runtime.checks.properties.worth import SMALLEST
 from gnarl_runtime.checks.witness.witness_play import SEARCHED, identity
 

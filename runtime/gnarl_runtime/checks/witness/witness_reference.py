@@ -9,7 +9,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import State
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import nearly_equal
+from gnarl_dsl.language.operators import nearly_equal
 from gnarl_runtime.checks.properties.paying import Paying, paying, step_rewards
 from gnarl_runtime.checks.witness.witness_play import (
     Played,

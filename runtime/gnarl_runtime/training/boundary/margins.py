@@ -22,11 +22,12 @@ from gnarl_compiler.interpret.evaluate import Bindings, Evaluator
 from gnarl_compiler.interpret.execute import Executor, Write
 from gnarl_compiler.interpret.state import Episode, State, Value
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import compare_values
+from gnarl_dsl.language.operators import COMPARISONS, Operator
 from gnarl_dsl.model import Expr, Problem
+from gnarl_dsl.model.kinds import GRAPH, NUMBER, STATE
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.training.boundary.flow import Flow
-from gnarl_runtime.training.boundary.slopes import Cell, Slopes, Traced, slopes_of
+from gnarl_runtime.training.boundary.slopes import Cell, Slopes, Traced, slopes_of, traced
 
 
 class Key(NamedTuple):
@@ -71,6 +72,9 @@ class Tracer(Evaluator):
         value = self.value(expr, bound)
         return value if isinstance(value, float) else float(value or 0.0)
 
+    def apply(self, operator: Operator, *values: float) -> float:
+        return traced(operator, values)
+
     def cell(self, name: str, index: tuple[int, ...]) -> Value:
         value = super().cell(name, index)
         if name not in self.flow.carrying or isinstance(value, Traced):
@@ -96,13 +100,13 @@ class Tracer(Evaluator):
     # Margins
 
     def compare(self, expr: model.Compare, bound: Bindings) -> bool:
-        if expr.of != "scalar" or self.book is None:
+        if expr.of != NUMBER or self.book is None:
             return super().compare(expr, bound)
         left, right = self.value(expr.left, bound), self.value(expr.right, bound)
         if left is None or right is None:
             return False
         self.note(Key(expr.span, "compare", known_values(bound)), left - right)
-        return compare_values(expr.op, left, right)
+        return COMPARISONS[expr.op].holds(left, right)
 
     def quantifier(self, expr: model.Quantifier, bound: Bindings) -> Value:
         """All cases are looked at: which one settles the matter would depend on their order."""
@@ -228,10 +232,10 @@ def _initial_slopes(flow: Flow, blank: State) -> dict[Cell, Slopes]:
     """Slopes of the state features that start as formulas of movable inputs."""
     read, slopes = Tracer(blank, flow, {}), dict[Cell, Slopes]()
     for feature in flow.problem.features:
-        if feature.stage != "state" or feature.name not in flow.carrying:
+        if feature.stage is not STATE or feature.name not in flow.carrying:
             continue
         assert feature.initial is not None
-        cells = [()] if feature.place == "graph" else list(read.cells(feature.place))
+        cells = [()] if feature.place is GRAPH else list(read.cells(feature.place))
         for index in cells:
             place = dict(zip(feature.vars, index, strict=False))
             found = slopes_of(read.number(feature.initial, place))
