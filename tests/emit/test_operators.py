@@ -21,6 +21,7 @@ from gnarl_compiler.lower.program import lower_problem
 from gnarl_dsl import model
 from gnarl_dsl.language.operators import OPERATORS, Operator
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import NUMBER
 from gnarl_dsl.report.diagnostics import InternalError
 from gnarl_runtime.training.boundary.slopes import Traced, slopes_of, traced
 
@@ -80,8 +81,8 @@ def test_kernels_and_interpreter_agree_on_a_new_row(with_roots: Problem) -> None
 
 def test_a_new_row_is_folded(with_roots: Problem) -> None:
     build = Builder(with_roots)
-    nine = build.add(Const(9.0, "number"))
-    assert build.ops[build.add(ir.Unary("sqrt", nine))] == Const(3.0, "number")
+    nine = build.add(Const(9.0, NUMBER))
+    assert build.ops[build.add(ir.Unary("sqrt", nine))] == Const(3.0, NUMBER)
 
 
 def test_a_new_row_has_slopes(with_roots: Problem) -> None:

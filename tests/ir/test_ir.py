@@ -29,6 +29,7 @@ from gnarl_compiler.ir.ops import Program, Unsupported
 from gnarl_compiler.lower.program import lower_problem
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
 GOLDEN = TESTS / "golden"
 GOLDEN_SPECS = ("bfs", "mvc_rich", "rgc")
@@ -82,20 +83,20 @@ def test_golden_files(name: str) -> None:
 
 def test_constants_are_computed() -> None:
     build = Builder(shipped("bfs"))
-    two, inf = (build.add(ir.Const(value, "number")) for value in (2.0, float("inf")))
-    assert build.ops[build.add(ir.Binary("*", two, two))] == ir.Const(4.0, "number")
-    assert build.ops[build.add(ir.Binary("-", inf, inf))] == ir.Const(0.0, "number")
-    assert build.ops[build.add(ir.Compare("~=", inf, inf))] == ir.Const(True, "truth")
-    assert build.ops[build.add(ir.Unary("floor", two))] == ir.Const(2.0, "number")
+    two, inf = (build.add(ir.Const(value, NUMBER)) for value in (2.0, float("inf")))
+    assert build.ops[build.add(ir.Binary("*", two, two))] == ir.Const(4.0, NUMBER)
+    assert build.ops[build.add(ir.Binary("-", inf, inf))] == ir.Const(0.0, NUMBER)
+    assert build.ops[build.add(ir.Compare("~=", inf, inf))] == ir.Const(True, TRUTH)
+    assert build.ops[build.add(ir.Unary("floor", two))] == ir.Const(2.0, NUMBER)
 
 
 def test_logic_is_folded() -> None:
     build = Builder(shipped("bfs"))
-    true, false = (build.add(ir.Const(value, "truth")) for value in (True, False))
-    node = build.add(ir.Axis("x_0", "node"))
+    true, false = (build.add(ir.Const(value, TRUTH)) for value in (True, False))
+    node = build.add(ir.Axis("x_0", NODE_VALUE))
     open_ = build.add(ir.Read("reach", (node,), 0))
     assert build.add(ir.Logic("and", (true, open_, open_))) == open_
-    assert build.ops[build.add(ir.Logic("or", (open_, true)))] == ir.Const(True, "truth")
+    assert build.ops[build.add(ir.Logic("or", (open_, true)))] == ir.Const(True, TRUTH)
     assert build.add(ir.Select(false, true, open_)) == open_
     assert build.add(ir.Unary("not", build.add(ir.Unary("not", open_)))) == open_
 

@@ -28,7 +28,6 @@ from gnarl_dsl.model.kinds import GRAPH, NODE
 from gnarl_dsl.report.diagnostics import InternalError
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_KEPT_TYPES = {"number": "float64", "truth": "bool"}
 Body = Callable[[Writer], None]
 
 
@@ -78,7 +77,7 @@ class Module:
 
     def _kept(self) -> Iterator[KeptTable]:
         for code in self.program.kept:
-            kind = _KEPT_TYPES[self.program.infos[code.value].kind]
+            kind = self.program.infos[code.value].kind.array
             place = GRAPH if code.axis is None else NODE
             yield KeptTable(kept_array(code.number), kind, place, live=bool(code.follows))
 

@@ -20,10 +20,10 @@ from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref
 from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.model import Feature
-from gnarl_dsl.model.kinds import CATEGORICAL, EDGE, NODE, SCALAR
+from gnarl_dsl.model.kinds import CATEGORICAL, CATEGORY, EDGE, NODE, NUMBER, SCALAR, TRUTH
 from gnarl_dsl.report.source import Span
 
-_BUFFER = {"number": "np.float64", "truth": "np.bool_"}
+_BUFFER = {NUMBER: "np.float64", TRUTH: "np.bool_"}
 Write = ir.Store | ir.StoreEdge
 
 
@@ -104,7 +104,7 @@ def _write_cell(writer: Writer, statement: ir.Store, index: list[str], value: st
         value = writer.named(value)
         with writer.block(f"if {value} < 0 or {value} >= {feature.categories}:"):
             _fault(writer, span, f"`{name}` would leave 0..{feature.categories - 1}")
-    if feature.type is CATEGORICAL and info.kind == "number":
+    if feature.type is CATEGORICAL and info.kind is NUMBER:
         value = f"int({value})"
     if feature.place is EDGE:
         edge = writer.fresh("edge")
@@ -133,7 +133,7 @@ def _fits(writer: Writer, feature: Feature, ref: Ref) -> bool:
     op = writer.program.ops[ref]
     if isinstance(op, ir.Const):
         return 0 <= float(op.value) < feature.categories
-    return bool(feature.choices) and _info(writer, ref).kind == "category"
+    return bool(feature.choices) and _info(writer, ref).kind is CATEGORY
 
 
 def _write_edge(writer: Writer, statement: ir.StoreEdge, ends: list[str], value: str) -> None:
@@ -280,7 +280,7 @@ def _cell(writer: Writer, feature: Feature, target: str, ref: Ref) -> None:
         value = writer.named(value)
         last = feature.categories - 1
         test, what = f"{value} < 0 or {value} > {last}", f"is outside 0..{last}"
-    if feature.type is CATEGORICAL and _info(writer, ref).kind == "number":
+    if feature.type is CATEGORICAL and _info(writer, ref).kind is NUMBER:
         value = f"int({value})"
     if not test:
         writer.line(f"{target} = {value}")

@@ -18,7 +18,8 @@ from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref, Unsupported
 from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operand
-from gnarl_dsl.model.kinds import CATEGORY, EDGE, INPUT, NUMBER, SCALAR, TRUTH
+from gnarl_dsl.model.kinds import CATEGORY, EDGE, INPUT, NODE_VALUE, NUMBER, SCALAR, TRUTH
+from gnarl_dsl.report.diagnostics import InternalError
 
 _LONG_TEXT = 100
 _LARGE_FORMULA = 300  # operations, with what is shared counted each time
@@ -42,7 +43,7 @@ def emit_value(writer: Writer, ref: Ref) -> str:
 def emit_number(writer: Writer, ref: Ref) -> str:
     """The value as a float: the numbers of categories are stored as integers."""
     text = emit_value(writer, ref)
-    return f"float({text})" if writer.program.infos[ref].kind == "category" else text
+    return f"float({text})" if writer.program.infos[ref].kind is CATEGORY else text
 
 
 def _emit_op(writer: Writer, ref: Ref) -> str:
@@ -52,7 +53,7 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             return _constant(op)
         case ir.Axis():
             name = axis_name(op.name)
-            return name if op.kind == "node" else f"float({name})"
+            return name if op.kind is NODE_VALUE else f"float({name})"
         case ir.Local():
             return f"l_{op.name}"
         case ir.Pick() | ir.Last():
@@ -204,7 +205,7 @@ def _select(writer: Writer, ref: Ref, op: ir.Select) -> str:
 def _typed(writer: Writer, ref: Ref, part: Part, of: Ref) -> str:
     """A value in the one Python type of its kind, so that branches agree."""
     infos = writer.program.infos
-    mixed = infos[ref].kind == "number" and infos[of].kind == "category"
+    mixed = infos[ref].kind is NUMBER and infos[of].kind is CATEGORY
     return f"float({part.text})" if mixed else part.text
 
 
@@ -237,9 +238,9 @@ def below(writer: Writer, ref: Ref) -> Iterator[Ref]:
 
 
 def _constant(op: ir.Const) -> str:
-    if op.kind == "truth":
+    if op.kind is TRUTH:
         return "True" if op.value else "False"
-    if op.kind == "category":
+    if op.kind is CATEGORY:
         return str(int(op.value))
     if math.isinf(float(op.value)):
         return "INF" if op.value > 0 else "(-INF)"
@@ -478,8 +479,12 @@ def _accumulate(writer: Writer, op: ir.Reduce, result: str) -> None:
             writer.line("break")
         case "sum":
             writer.line(f"{result} += {emit_number(writer, op.body)}")
-        case _:
+        case "min" | "max":
             writer.line(f"{result} = {op.op}({result}, {emit_number(writer, op.body)})")
+        case "argmin" | "argmax":
+            raise InternalError("a node is not accumulated")
+        case _:
+            assert_never(op.op)
 
 
 def _best_node(writer: Writer, op: ir.Reduce) -> str:
@@ -525,7 +530,7 @@ def _pointers(writer: Writer, ref: Ref, axis: str) -> str:
     op = writer.program.ops[ref]
     nodes = f"{writer.use('n')}[b]"
     index = [writer.program.ops[part] for part in op.index] if isinstance(op, ir.Read) else []
-    if isinstance(op, ir.Read) and index == [ir.Axis(axis, "node")]:
+    if isinstance(op, ir.Read) and index == [ir.Axis(axis, NODE_VALUE)]:
         return f"{writer.feature(op.feature)}[b, :{nodes}]"
     row, name = writer.fresh("row"), axis_name(axis)
     hoist(writer, [ref])

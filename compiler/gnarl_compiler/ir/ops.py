@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
+from gnarl_dsl.model.kinds import CATEGORY, NODE_VALUE, NUMBER, TRUTH
+from gnarl_dsl.model.kinds import Value as Kind
 from gnarl_dsl.report.source import Span
 
-Kind = Literal["number", "truth", "node", "category"]
 When = Literal["constant", "reset", "state"]
 Ref = int  # the number of an operation
+KIND_NAMES = {NUMBER: "number", TRUTH: "truth", NODE_VALUE: "node", CATEGORY: "category"}
 
 
 class Unsupported(Exception):

@@ -34,7 +34,7 @@ def _entry(program: Program, ref: Ref) -> str:
     marks = "" if info.finite else "  may be infinite"
     marks += "  may be unset" if info.optional else ""
     text = f"%{ref:<4}= {print_op(program.ops[ref])}"
-    return f"  {text:<{_WIDTH}} {info.kind}{axes}  {info.when}{marks}"
+    return f"  {text:<{_WIDTH}} {ir.KIND_NAMES[info.kind]}{axes}  {info.when}{marks}"
 
 
 def _sections(program: Program) -> Iterator[tuple[str, list[str]]]:

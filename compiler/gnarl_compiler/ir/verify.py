@@ -33,12 +33,12 @@ from gnarl_dsl.model.kinds import (
 from gnarl_dsl.report.diagnostics import InternalError
 
 _GRAPH = ""  # where versions name features, this is the graph
-_NUMBERS = ("number", "category")  # the categories of categorical(k) are numbers
-_STORED: dict[Value, tuple[str, ...]] = {  # what may be stored for a value of a feature
+_NUMBERS = (NUMBER, CATEGORY)  # the categories of categorical(k) are numbers
+_STORED: dict[Value, tuple[Value, ...]] = {  # what may be stored for a value of a feature
     NUMBER: _NUMBERS,
     CATEGORY: _NUMBERS,
-    TRUTH: ("truth",),
-    NODE_VALUE: ("node",),
+    TRUTH: (TRUTH,),
+    NODE_VALUE: (NODE_VALUE,),
 }
 
 
@@ -103,7 +103,7 @@ class _OpVerifier:
         self.program = program
         self.directed = problem.graph.directed
         self.build = Builder(problem)
-        self.axes: dict[str, str] = {}
+        self.axes: dict[str, Value] = {}
 
     def run(self) -> None:
         program = self.program
@@ -125,16 +125,18 @@ class _OpVerifier:
     def that(self, holds: bool, what: str) -> None:
         _require(holds, f"%{self.number} {what}")
 
-    def operand(self, ref: Ref | None, *kinds: str, optional: bool = False) -> None:
+    def operand(self, ref: Ref | None, *kinds: Value, optional: bool = False) -> None:
         if ref is not None:
             info = self.info(ref)
-            self.that(info.kind in kinds, f"has a {info.kind} where {' or '.join(kinds)} belongs")
+            wanted = " or ".join(ir.KIND_NAMES[kind] for kind in kinds)
+            found = ir.KIND_NAMES[info.kind]
+            self.that(info.kind in kinds, f"has a {found} where {wanted} belongs")
             self.that(optional or not info.optional, "uses a node that may be unset")
 
     def op(self, op: Op) -> None:
         match op:
             case ir.Const():
-                self.that((op.kind == "truth") == isinstance(op.value, bool), "is a mixed constant")
+                self.that((op.kind is TRUTH) == isinstance(op.value, bool), "is a mixed constant")
                 self.that(not math.isnan(op.value), "is not a number")
             case ir.Axis():
                 self.axis(op.name, op.kind)
@@ -149,14 +151,14 @@ class _OpVerifier:
                 self.that(feature is not None and feature.type is MASK_ONE, "reads no mark")
                 self.that(feature is None or feature.stage is not DERIVED, "reads a derived mark")
             case ir.HasEdge():
-                self.operand(op.source, "node")
-                self.operand(op.target, "node")
+                self.operand(op.source, NODE_VALUE)
+                self.operand(op.target, NODE_VALUE)
             case ir.Degree():
-                self.operand(op.node, "node")
+                self.operand(op.node, NODE_VALUE)
                 self.way(op.direction)
             case ir.Otherwise():
-                self.operand(op.value, "node", optional=True)
-                self.operand(op.default, "node", optional=True)
+                self.operand(op.value, NODE_VALUE, optional=True)
+                self.operand(op.default, NODE_VALUE, optional=True)
                 self.that(self.info(op.value).optional, "replaces a node that is never unset")
             case ir.Unary():
                 self.unary(op)
@@ -167,9 +169,9 @@ class _OpVerifier:
             case ir.Logic():
                 self.that(len(op.args) > 1, "joins nothing")
                 for arg in op.args:
-                    self.operand(arg, "truth")
+                    self.operand(arg, TRUTH)
             case ir.Select():
-                self.operand(op.condition, "truth")
+                self.operand(op.condition, TRUTH)
                 self.alike(op.then, op.otherwise)
             case ir.Reduce():
                 self.reduce(op)
@@ -182,16 +184,16 @@ class _OpVerifier:
             case _:
                 assert_never(op)
 
-    def axis(self, name: str, kind: str) -> None:
-        self.that(self.axes.setdefault(name, kind) == kind, f"gives {name} another kind")
+    def axis(self, name: str, kind: Value) -> None:
+        self.that(self.axes.setdefault(name, kind) is kind, f"gives {name} another kind")
 
     def way(self, direction: str) -> None:
         self.that((direction != "both") == self.directed, "goes a way that the graph has not")
 
     def alike(self, left: Ref, right: Ref) -> None:
         one, other = self.info(left).kind, self.info(right).kind
-        fits = one == other or (one in _NUMBERS and other in _NUMBERS)
-        self.that(fits, f"mixes a {one} and a {other}")
+        fits = one is other or (one in _NUMBERS and other in _NUMBERS)
+        self.that(fits, f"mixes a {ir.KIND_NAMES[one]} and a {ir.KIND_NAMES[other]}")
 
     def read(self, op: ir.Read) -> None:
         feature = self.build.features.get(op.feature)
@@ -201,11 +203,11 @@ class _OpVerifier:
         self.that(feature.type is not MASK_ONE, "reads a mark as a table")
         self.that(len(op.index) == feature.width, "has too many indices or too few")
         for ref in op.index:
-            self.operand(ref, "node")
+            self.operand(ref, NODE_VALUE)
 
     def unary(self, op: ir.Unary) -> None:
         if op.op == "not":
-            self.operand(op.operand, "truth")
+            self.operand(op.operand, TRUTH)
         else:
             self.operator(op.op, op.operand)
 
@@ -229,30 +231,30 @@ class _OpVerifier:
             width = 2 if domain.kind == "edges" else 1
             self.that(len(set(domain.axes)) == width, "has a domain with other axes")
             self.that((domain.node is not None) == (domain.kind == "near"), "lacks a node")
-            self.operand(domain.node, "node")
+            self.operand(domain.node, NODE_VALUE)
             if domain.node is not None:
                 self.way(domain.direction)
                 early = not self.info(domain.node).axes & later
                 self.that(early, "has a domain that depends on what it binds")
             later -= set(domain.axes)
             for axis in domain.axes:
-                self.axis(axis, "number" if domain.kind == "range" else "node")
+                self.axis(axis, NUMBER if domain.kind == "range" else NODE_VALUE)
         own = [axis for domain in op.domains for axis in domain.axes]
         self.that(len(set(own)) == len(own), "binds an axis twice")
-        self.operand(op.where, "truth")
+        self.operand(op.where, TRUTH)
         self.that((op.body is None) == (op.op == "count"), "has a body too many or too few")
-        self.operand(op.body, *(("truth",) if op.op in ("exists", "forall") else _NUMBERS))
+        self.operand(op.body, *((TRUTH,) if op.op in ("exists", "forall") else _NUMBERS))
         if op.op in ("argmin", "argmax"):
             single = len(own) == 1 and op.domains[0].kind != "range"
             self.that(single, "chooses among more than nodes")
 
     def chase(self, op: ir.Chase) -> None:
         for ref in (op.following, op.start, op.target):
-            self.operand(ref, "node")
+            self.operand(ref, NODE_VALUE)
         self.operand(op.cost, *_NUMBERS)
         self.that((op.cost is not None) == (op.op == "path_cost"), "has a cost it does not add")
         self.that(op.target is None or op.op != "on_cycle", "has a target it does not look for")
-        self.axis(op.at, "node")
+        self.axis(op.at, NODE_VALUE)
         ends = [self.info(ref).axes for ref in (op.start, op.target) if ref is not None]
         self.that(not any(op.at in axes for axes in ends), "starts on its own axis")
 
@@ -267,7 +269,7 @@ class _OpVerifier:
                 named = arg in signature.choices if kind == "choice" else arg in self.build.features
                 self.that(named, f"is given {arg}")
             else:
-                self.operand(arg, *(("node",) if kind in ("node", "pointer") else _NUMBERS))
+                self.operand(arg, *((NODE_VALUE,) if kind in ("node", "pointer") else _NUMBERS))
         self.that((op.at is not None) == ("pointer" in signature.args), "lacks an axis")
 
     def kept(self, op: ir.Kept) -> None:
@@ -277,7 +279,7 @@ class _OpVerifier:
         self.that((op.kind, op.bound) == (known.kind, known.bound), "forgot what it kept")
         self.that((op.node is None) == (code.axis is None), "is indexed unlike its table")
         self.that(op.live == bool(code.follows), "is not as live as its table")
-        self.operand(op.node, "node")
+        self.operand(op.node, NODE_VALUE)
 
 
 # Whole programs
@@ -348,7 +350,7 @@ class _Verifier:
     def root(
         self,
         ref: Ref,
-        kinds: tuple[str, ...],
+        kinds: tuple[Value, ...],
         what: str,
         axes: Iterable[str] = (),
         label: bool = False,
@@ -357,7 +359,7 @@ class _Verifier:
         """A value that the program names: its kind, its axes, and what it may read."""
         _require(0 <= ref < len(self.program.ops), f"{what} names a value that is not there")
         info, bound = self.program.infos[ref], frozenset(axes)
-        _require(info.kind in kinds, f"{what} is a {info.kind}")
+        _require(info.kind in kinds, f"{what} is a {ir.KIND_NAMES[info.kind]}")
         _require(not info.optional, f"{what} may be unset")
         self.axes(ref, bound, what)
         parts = sorted(reachable(self.program, [ref]))
@@ -392,7 +394,7 @@ class _Verifier:
         for number, code in enumerate(self.program.kept):
             _require(code.number == number, "kept values are out of order")
             axes = () if code.axis is None else (code.axis,)
-            self.root(code.value, ("number", "truth"), f"kept{number}", axes, label=True)
+            self.root(code.value, (NUMBER, TRUTH), f"kept{number}", axes, label=True)
             when = self.program.infos[code.value].when
             known = (when == "state") == bool(code.follows)
             _require(known, f"kept{number} is not known at reset")
@@ -410,7 +412,7 @@ class _Verifier:
         graph = (ir.HasEdge, ir.Degree, ir.Edges)
         changes = self.program.mutable and any(isinstance(op, graph) for op in parts)
         _require(not changes, f"{what} reads a graph that changes")
-        own = ir.Axis(code.axis or "", "node")
+        own = ir.Axis(code.axis or "", NODE_VALUE)
         for op in parts:
             if isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage is STATE:
                 here = isinstance(op, ir.Read) and [self.program.ops[r] for r in op.index] == [own]
@@ -437,14 +439,14 @@ class _Verifier:
 
     def clauses(self) -> None:
         program = self.program
-        numbers = ("number", "category")
+        numbers = _NUMBERS
         self.root(program.horizon, numbers, "horizon")
         if program.limit is not None:
             self.root(program.limit, numbers, "limit", label=True)
         for clause in ("terminate", "correct", "valid"):
             ref = getattr(program, clause)
             if ref is not None:
-                self.root(ref, ("truth",), clause, label=clause != "valid")
+                self.root(ref, (TRUTH,), clause, label=clause != "valid")
         for name, ref in program.objectives:
             self.root(ref, numbers, f"the objective {name}")
         for name, ref in program.metrics:
@@ -466,18 +468,18 @@ class _Verifier:
 
     def choice(self, choice: ir.Choice, number: int, what: str) -> None:
         if choice.where is not None:
-            self.root(choice.where, ("truth",), what, (PICK,), label=True)
+            self.root(choice.where, (TRUTH,), what, (PICK,), label=True)
             self.picks([choice.where], number, what)
         for sign, key in choice.keys:
             _require(sign in (1, -1), f"{what} has a key without a sign")
-            self.root(key, ("number", "category"), what, (PICK,), label=True)
+            self.root(key, _NUMBERS, what, (PICK,), label=True)
             self.picks([key], number, what)
 
     # Phases
 
     def phase(self, number: int, phase: ir.PhaseCode) -> None:
         if phase.allow is not None:
-            self.root(phase.allow, ("truth",), f"allow of {phase.name}", (PICK,))
+            self.root(phase.allow, (TRUTH,), f"allow of {phase.name}", (PICK,))
             self.picks([phase.allow], number, f"allow of {phase.name}")
         what = f"the update of {phase.name}"
         named = list(_named_values(phase.update))
@@ -508,7 +510,7 @@ class _Verifier:
     ) -> None:
         """Statements in order; `delayed` collects the writes of a loop, which come after it."""
 
-        def value(ref: Ref, *kinds: str, optional: bool = False) -> None:
+        def value(ref: Ref, *kinds: Value, optional: bool = False) -> None:
             if not optional:
                 self.root(ref, kinds, what, axes, seen=seen)
             self.axes(ref, axes, what)
@@ -530,21 +532,21 @@ class _Verifier:
                         len(statement.index) == width, f"{what} indexes `{feature.name}` badly"
                     )
                     for ref in statement.index:
-                        value(ref, "node")
+                        value(ref, NODE_VALUE)
                     value(statement.value, *_STORED[feature.type.value])
                     wrote(feature.name)
                 case ir.StoreEdge():
                     _require(self.program.mutable, f"{what} changes a graph that is not mutable")
-                    value(statement.source, "node")
-                    value(statement.target, "node")
-                    value(statement.value, "truth")
+                    value(statement.source, NODE_VALUE)
+                    value(statement.target, NODE_VALUE)
+                    value(statement.value, TRUTH)
                     wrote(_GRAPH)
                 case ir.Bind():
                     value(statement.value, optional=True)
                     _require(statement.name not in lets, f"{what} binds {statement.name} twice")
                     lets |= {statement.name}
                 case ir.Branch():
-                    value(statement.condition, "truth")
+                    value(statement.condition, TRUTH)
                     self.branch(statement, what, axes, seen, lets, delayed)
                 case ir.Loop():
                     _require(delayed is None, f"{what} has a loop in a loop")
@@ -576,14 +578,14 @@ class _Verifier:
         inner = axes
         for domain in loop.domains:
             if domain.node is not None:
-                self.root(domain.node, ("node",), what, inner, seen=seen)
+                self.root(domain.node, (NODE_VALUE,), what, inner, seen=seen)
                 self.locals(domain.node, lets, what)
             if domain.kind in ("edges", "near"):
                 seen.read(_GRAPH, domain.version)
             _require(not inner & set(domain.axes), f"{what} binds an axis twice")
             inner |= set(domain.axes)
         if loop.where is not None:
-            self.root(loop.where, ("truth",), what, inner, seen=seen)
+            self.root(loop.where, (TRUTH,), what, inner, seen=seen)
             self.locals(loop.where, lets, what)
         delayed: set[str] = set()
         self.block(loop.body, what, inner, seen, lets, delayed)

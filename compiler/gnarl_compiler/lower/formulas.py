@@ -12,7 +12,16 @@ from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Ref
 from gnarl_dsl import model
 from gnarl_dsl.model import Expr, Problem
-from gnarl_dsl.model.kinds import EDGE, MASK_ONE, POINTER
+from gnarl_dsl.model.kinds import (
+    CATEGORY,
+    EDGE,
+    MASK_ONE,
+    NODE_VALUE,
+    NUMBER,
+    POINTER,
+    TRUTH,
+    Value,
+)
 from gnarl_dsl.report.diagnostics import InternalError
 
 Names = Mapping[str, Ref]
@@ -66,11 +75,11 @@ class FormulaLowering:
         add = self.build.add
         match expr:
             case model.Number():
-                return add(ir.Const(float(expr.value), "number"))
+                return add(ir.Const(float(expr.value), NUMBER))
             case model.Boolean():
-                return add(ir.Const(expr.value, "truth"))
+                return add(ir.Const(expr.value, TRUTH))
             case model.Category():
-                return add(ir.Const(float(expr.value), "category"))
+                return add(ir.Const(float(expr.value), CATEGORY))
             case model.Variable():
                 return names[expr.name]
             case model.Read():
@@ -161,7 +170,7 @@ class FormulaLowering:
             return value
         joined = self.has_edge(index[0], index[1])
         kind = self.build.infos[value].kind
-        nothing = self.build.add(ir.Const(False if kind == "truth" else 0.0, kind))
+        nothing = self.build.add(ir.Const(False if kind is TRUTH else 0.0, kind))
         return self.build.add(ir.Select(joined, value, nothing))
 
     def has_edge(self, source: Ref, target: Ref) -> Ref:
@@ -171,7 +180,7 @@ class FormulaLowering:
         if not self.problem.graph.directed:
             ends.add((target, source, version))
         if ends & self.joined:
-            return self.build.add(ir.Const(True, "truth"))
+            return self.build.add(ir.Const(True, TRUTH))
         return self.build.add(ir.HasEdge(source, target, version))
 
     def marked(self, name: str) -> Ref:
@@ -201,21 +210,21 @@ class FormulaLowering:
         yield tuple(result), inner
         self.depth, self.joined = outside
 
-    def domain(self, binder: model.Binder, names: Names) -> tuple[ir.Domain, ir.Kind]:
+    def domain(self, binder: model.Binder, names: Names) -> tuple[ir.Domain, Value]:
         axes = tuple(f"{name}_{self.depth + i}" for i, name in enumerate(binder.names))
         version = self.versions.of("")
         match binder.domain:
             case model.NodesDomain():
-                return ir.Domain("nodes", axes), "node"
+                return ir.Domain("nodes", axes), NODE_VALUE
             case model.EdgesDomain():
-                return ir.Domain("edges", axes, version=version), "node"
+                return ir.Domain("edges", axes, version=version), NODE_VALUE
             case model.NearDomain():
                 node = self.expr(binder.domain.node, names)
                 way = binder.domain.direction
-                return ir.Domain("near", axes, node, way, version=version), "node"
+                return ir.Domain("near", axes, node, way, version=version), NODE_VALUE
             case model.RangeDomain():
                 bounds = (binder.domain.first, binder.domain.last)
-                return ir.Domain("range", axes, bounds=bounds), "number"
+                return ir.Domain("range", axes, bounds=bounds), NUMBER
             case _:
                 assert_never(binder.domain)
 
@@ -229,7 +238,7 @@ class FormulaLowering:
         at = f"at_{self.depth}"
         start = self.expr(expr.start, names)
         target = None if expr.target is None else self.expr(expr.target, names)
-        here = self.build.add(ir.Axis(at, "node"))
+        here = self.build.add(ir.Axis(at, NODE_VALUE))
         self.depth += 1
         following = self.cell(expr.pointer, (here,))
         cost = None if expr.weight is None else self.cell(expr.weight, (following, here))
@@ -255,7 +264,7 @@ class FormulaLowering:
 
     def over_nodes(self, feature: str, axis: str) -> Ref:
         """A feature at every node."""
-        node = self.build.add(ir.Axis(axis, "node"))
+        node = self.build.add(ir.Axis(axis, NODE_VALUE))
         self.depth += 1
         value = self.cell(feature, (node,))
         self.depth -= 1

@@ -12,7 +12,7 @@ from gnarl_compiler.ir.walk import shallow, sweep
 from gnarl_compiler.lower.formulas import FormulaLowering, Names, Versions
 from gnarl_dsl import model
 from gnarl_dsl.model import Expr, Problem, choose_reward
-from gnarl_dsl.model.kinds import DERIVED, STATE
+from gnarl_dsl.model.kinds import DERIVED, NODE_VALUE, STATE
 from gnarl_dsl.report.diagnostics import InternalError
 
 
@@ -123,14 +123,14 @@ class Lowering:
         """Earlier picks of the round by name; the pick itself is the axis `pick`."""
         phases = self.problem.phases
         names = {phases[k].variable: self.formulas.build.add(ir.Pick(k)) for k in range(number)}
-        names[phases[number].variable] = self.formulas.build.add(ir.Axis(PICK, "node"))
+        names[phases[number].variable] = self.formulas.build.add(ir.Axis(PICK, NODE_VALUE))
         return names
 
     def cells(self, feature: model.Feature) -> ir.Cells:
         if feature.initial is None:
             raise InternalError(f"the feature `{feature.name}` has no formula")
         axes = tuple(f"cell{i}" for i in range(feature.width))
-        refs = [self.formulas.build.add(ir.Axis(axis, "node")) for axis in axes]
+        refs = [self.formulas.build.add(ir.Axis(axis, NODE_VALUE)) for axis in axes]
         names = dict(zip(feature.vars, refs, strict=False))
         return ir.Cells(feature.name, axes, self.formulas.expr(feature.initial, names))
 
