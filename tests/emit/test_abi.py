@@ -62,7 +62,7 @@ def test_every_part_of_a_problem_has_its_kernel(name: str) -> None:
     assert abi.has(Role.JUDGE.of("correct")) == (problem.correct is not None)
     state = [abi.array_of(f.name) for f in problem.features if f.stage is STATE]
     assert list(abi.state_arrays) == state
-    reset = abi.kernel(Role.RESET.value)
+    reset = abi.kernel(Role.RESET.of())
     assert set(state) <= set(reset.arrays)
     assert set(abi.oracles_of([reset])) <= set(abi.oracles)
 

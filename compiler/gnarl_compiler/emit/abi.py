@@ -39,9 +39,9 @@ class Role(Enum):
     OBJECTIVE = "objective"
     METRIC = "metric"
 
-    def of(self, subject: str) -> str:
-        """The name of the kernel of an expert, a clause, an objective or a metric."""
-        return f"{self.value}_{subject}"
+    def of(self, subject: str = "") -> str:
+        """The name of the kernel, of an expert, a clause, an objective or a metric."""
+        return f"{self.value}_{subject}" if subject else self.value
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        return self.role.of(self.subject) if self.subject else self.role.value
+        return self.role.of(self.subject)
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,7 @@ def emit_kernel(
     module: Module, role: Role, subject: str, first: Sequence[str], doc: str, body: Body
 ) -> None:
     """A function that callers may call."""
-    name = role.of(subject) if subject else role.value
-    made = emit_function(module, name, first, doc, body)
+    made = emit_function(module, role.of(subject), first, doc, body)
     module.kernels.append(Kernel(role, subject, made.first, made.arrays))
 
 

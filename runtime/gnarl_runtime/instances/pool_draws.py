@@ -204,4 +204,4 @@ class Drawer:
 
 def read_at_reset(artifact: Artifact) -> tuple[str, ...]:
     """The oracles that decide whether an episode is over at its start."""
-    return artifact.abi.oracles_of([artifact.abi.kernel(Role.RESET.value)])
+    return artifact.abi.oracles_of([artifact.abi.kernel(Role.RESET.of())])
