@@ -150,6 +150,7 @@ class Comparison:
     holds: Callable[[float, float], bool]
     kernel: str
     ordered: bool = False  # needs numbers; the others compare any two values of one type
+    called: bool = False  # `kernel` is a call, of numbers as floats
 
 
 COMPARISONS: Mapping[str, Comparison] = {
@@ -161,6 +162,6 @@ COMPARISONS: Mapping[str, Comparison] = {
         Comparison("<=", lambda x, y: x <= y, "{0} <= {1}", ordered=True),
         Comparison(">", lambda x, y: x > y, "{0} > {1}", ordered=True),
         Comparison(">=", lambda x, y: x >= y, "{0} >= {1}", ordered=True),
-        Comparison("~=", nearly_equal, "nearly({0}, {1})", ordered=True),
+        Comparison("~=", nearly_equal, "nearly({0}, {1})", ordered=True, called=True),
     )
 }

@@ -28,6 +28,10 @@ class Named(str):
         found: Self = cls.all[name]
         return found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and what arrives from another process are the one object of that name."""
+        return type(self).named, (str(self),)
+
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         """In JSON its name."""

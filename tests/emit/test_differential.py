@@ -286,6 +286,35 @@ def test_a_greedy_expert_that_tries_a_forbidden_write() -> None:
         kernels.run("expert_eager", np.array([0]), np.zeros(kernels.batch.legal.shape))
 
 
+@pytest.fixture
+def variant(tmp_path: Path) -> Problem:
+    """A short spec that inherits everything, also an update that fails at run time."""
+    text = FAULTS.format(
+        graph="undirected", edge="", allow="true", statement="level[v] := floor(2 * w[v])"
+    )
+    base = text.replace("problem faults", "problem other") + "expert eager = greedy it\n"
+    (tmp_path / "other.gnarl").write_text(base)
+    (tmp_path / "mine.gnarl").write_text("gnarl 1\nproblem mine extends other\n")
+    return gnarl.load(tmp_path / "mine.gnarl")
+
+
+def test_a_fault_in_an_inherited_clause_names_its_file_and_line(variant: Problem) -> None:
+    path, game = path_instance(variant), Interpreter(variant)
+    with pytest.raises(SpecRunError) as told:
+        game.step(game.step(game.reset(path), 0).state, 2)
+    kernels = kernels_on(variant, path)
+    kernels.step(np.array([0]), np.zeros(1))
+    with pytest.raises(SpecRunError, match=r"other\.gnarl:\d+: `level`") as found:
+        kernels.step(np.array([2]), np.zeros(1))
+    assert found.value.line == told.value.line
+
+
+def test_a_greedy_expert_names_the_file_of_an_inherited_clause(variant: Problem) -> None:
+    kernels = kernels_on(variant, path_instance(variant))
+    with pytest.raises(SpecFault, match=r"other\.gnarl, line \d+: `level`"):
+        kernels.run("expert_eager", np.array([0]), np.zeros(kernels.batch.legal.shape))
+
+
 # Names and bytes
 
 

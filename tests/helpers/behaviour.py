@@ -18,7 +18,7 @@ from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import SpecRunError, State
-from gnarl_dsl.language.numbers import nearly_equal
+from gnarl_dsl.language.operators import nearly_equal
 from gnarl_dsl.model import Problem, Reward
 from gnarl_runtime.checks.explore.small_graphs import small_instances
 from gnarl_runtime.checks.sample.sample_instances import sample_instances

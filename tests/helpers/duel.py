@@ -14,6 +14,7 @@ import numpy as np
 
 from gnarl_compiler.build.artifact import Artifact, compile_problem, generate_code
 from gnarl_compiler.build.plain import load_plain
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
@@ -63,9 +64,7 @@ class Duel:
         self.problem = problem
         self.game = Interpreter(problem, reward)
         self.artifact: Artifact = (compile_problem if jit else plain_artifact)(problem, reward)
-        used = {name for names in self.artifact.module.ARGUMENTS.values() for name in names}
-        hidden = [f.name for f in problem.features if f.stage == "oracle"]
-        oracles = [name for name in hidden if f"o_{name}" in used]
+        oracles = self.artifact.abi.oracles
         nodes = max(instance.graph.n for instance in instances) + 1
         layout = layout_of(problem, len(instances), nodes, edges, oracles)
         self.batch = Batch.allocate(layout)
@@ -153,10 +152,13 @@ class Duel:
         if line == DEAD_END or code <= 0:
             require(code, line or 0, f"fault of slot {slot}")
         else:
-            require(self.artifact.module.FAULTS[code - 1][0], line, f"fault of slot {slot}")
+            require(self.fault_line(code), line, f"fault of slot {slot}")
         if line is not None:
             self.states[slot] = None
             self.batch.ended[slot] = 1
+
+    def fault_line(self, code: int) -> int:
+        return self.problem.line_of(self.artifact.abi.fault(code).span)
 
     # Comparisons
 
@@ -202,7 +204,7 @@ class Duel:
             for feature in self.problem.features:
                 line = self.compare_feature(slot, state, feature)
                 first = line if first is None else first
-            found = self.artifact.module.FAULTS[fault[slot] - 1][0] if fault[slot] else None
+            found = self.fault_line(int(fault[slot])) if fault[slot] else None
             require(found, first, f"fault of the observation in slot {slot}")
 
     def compare_feature(self, slot: int, state: State, feature: Feature) -> int | None:
@@ -222,7 +224,7 @@ class Duel:
             if state is None:
                 continue
             wanted, line = attempt(partial(self.game.expert, state, name))
-            found = attempt_kernel(partial(self.run, f"expert_{name}", np.array([slot]), out))
+            found = attempt_kernel(partial(self.run, Role.EXPERT.of(name), np.array([slot]), out))
             require(found, line, f"fault of the expert {name}")
             if wanted is not None:
                 require(out[slot, : state.n], wanted, f"expert {name} in slot {slot}")
@@ -232,12 +234,12 @@ class Duel:
         game, problem = self.game, self.problem
         for clause in ("correct", "valid"):
             if getattr(problem, clause) is not None:
-                self.compare_kernel(f"judge_{clause}", getattr(game, clause))
+                self.compare_kernel(Role.JUDGE.of(clause), getattr(game, clause))
         for goal in problem.objectives:
             wanted = partial(game.objective, name=goal.name)
-            self.compare_kernel(f"objective_{goal.name}", wanted)
+            self.compare_kernel(Role.OBJECTIVE.of(goal.name), wanted)
         for metric in problem.metrics:
-            self.compare_kernel(f"metric_{metric.name}", partial(game.metric, name=metric.name))
+            self.compare_kernel(Role.METRIC.of(metric.name), partial(game.metric, name=metric.name))
 
     def compare_kernel(self, kernel: str, wanted: Callable[[State], float | bool]) -> None:
         out = np.zeros(len(self.states))

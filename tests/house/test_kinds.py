@@ -37,15 +37,6 @@ from gnarl_runtime.viewing.document import page_of
 from gnarl_runtime.viewing.places import places_of
 from gnarl_runtime.viewing.recording import record
 
-# Rooms that still compare names, to be crossed out one by one.
-NOT_YET = (
-    "gnarl_dsl/check",
-    *(f"compiler/gnarl_compiler/{room}" for room in ("ir", "lower", "passes", "emit", "build")),
-    *(f"compiler/gnarl_compiler/{room}" for room in ("interpret", "algorithms")),
-    "runtime/gnarl_runtime/batch/kernels.py",
-    "runtime/gnarl_runtime/envs/engine.py",
-)
-
 FIELDS = {"type", "place", "stage"}
 NAMES = {*kinds.TYPES, *kinds.PLACES, *kinds.STAGES, *kinds.VALUES}
 

@@ -25,6 +25,7 @@ from gnarl_compiler.algorithms import ALGORITHMS
 from gnarl_compiler.build.artifact import helper_files
 from gnarl_compiler.build.generate import generate
 from gnarl_compiler.build.plain import load_plain
+from gnarl_compiler.emit.abi import Role, read_abi
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Program, Unsupported
@@ -32,6 +33,7 @@ from gnarl_compiler.lower.program import lower_problem
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support import edges
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
 GOLDEN = TESTS / "golden"
 GOLDEN_SPECS = ("bfs", "mvc_rich", "rgc")
@@ -88,7 +90,7 @@ def test_a_module_imports_what_it_uses(name: str) -> None:
     text = generate(shipped(name)).python
     found = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
     names = [alias.name for node in found for alias in node.names]
-    code = text[text.index("ARGUMENTS = ") :]
+    code = text[text.index("ABI = ") :]
     assert len(set(names)) == len(names)
     assert all(re.search(rf"\b{name}\b", code) for name in names)
 
@@ -112,20 +114,20 @@ def test_twins_are_part_of_the_toolchain() -> None:
 
 def test_constants_are_computed() -> None:
     build = Builder(shipped("bfs"))
-    two, inf = (build.add(ir.Const(value, "number")) for value in (2.0, float("inf")))
-    assert build.ops[build.add(ir.Binary("*", two, two))] == ir.Const(4.0, "number")
-    assert build.ops[build.add(ir.Binary("-", inf, inf))] == ir.Const(0.0, "number")
-    assert build.ops[build.add(ir.Compare("~=", inf, inf))] == ir.Const(True, "truth")
-    assert build.ops[build.add(ir.Unary("floor", two))] == ir.Const(2.0, "number")
+    two, inf = (build.add(ir.Const(value, NUMBER)) for value in (2.0, float("inf")))
+    assert build.ops[build.add(ir.Binary("*", two, two))] == ir.Const(4.0, NUMBER)
+    assert build.ops[build.add(ir.Binary("-", inf, inf))] == ir.Const(0.0, NUMBER)
+    assert build.ops[build.add(ir.Compare("~=", inf, inf))] == ir.Const(True, TRUTH)
+    assert build.ops[build.add(ir.Unary("floor", two))] == ir.Const(2.0, NUMBER)
 
 
 def test_logic_is_folded() -> None:
     build = Builder(shipped("bfs"))
-    true, false = (build.add(ir.Const(value, "truth")) for value in (True, False))
-    node = build.add(ir.Axis("x_0", "node"))
+    true, false = (build.add(ir.Const(value, TRUTH)) for value in (True, False))
+    node = build.add(ir.Axis("x_0", NODE_VALUE))
     open_ = build.add(ir.Read("reach", (node,), 0))
     assert build.add(ir.Logic("and", (true, open_, open_))) == open_
-    assert build.ops[build.add(ir.Logic("or", (open_, true)))] == ir.Const(True, "truth")
+    assert build.ops[build.add(ir.Logic("or", (open_, true)))] == ir.Const(True, TRUTH)
     assert build.add(ir.Select(false, true, open_)) == open_
     assert build.add(ir.Unary("not", build.add(ir.Unary("not", open_)))) == open_
 
@@ -349,7 +351,8 @@ def test_every_mode_gives_a_module_that_loads() -> None:
     for mode in (Mode(experts=(), reward=False, metrics=False, observation=False), Mode(())):
         for name in SHIPPED:
             module = load_plain(generate(shipped(name), mode=mode).python)
-            assert {"reset", "step", "observe"} <= set(module.ARGUMENTS)
+            abi = read_abi(module.ABI)
+            assert {Role.RESET, Role.STEP, Role.OBSERVE} <= {k.role for k in abi.kernels}
 
 
 # Limits

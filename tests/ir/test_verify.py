@@ -15,6 +15,7 @@ from gnarl_compiler.ir.ops import Program
 from gnarl_compiler.ir.verify import verify_program
 from gnarl_compiler.ir.walk import sweep
 from gnarl_compiler.lower.program import lower_problem
+from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER
 from gnarl_dsl.report.diagnostics import InternalError
 
 
@@ -45,8 +46,8 @@ def wrong_info(program: Program) -> Program:
 
 
 def unused(program: Program) -> Program:
-    op = ir.Const(123.0, "number")
-    info = ir.Info("number", frozenset(), "constant", 123.0)
+    op = ir.Const(123.0, NUMBER)
+    info = ir.Info(NUMBER, frozenset(), "constant", 123.0)
     return replace(program, ops=(*program.ops, op), infos=(*program.infos, info))
 
 
@@ -130,7 +131,7 @@ def no_longer_followed(program: Program) -> Program:
 def table_in_an_update(program: Program) -> Program:
     """The update reads a table that it brings up to date itself."""
     live = next(r for r, op in enumerate(program.ops) if isinstance(op, ir.Kept) and op.live)
-    pick = ir.Axis(ir.PICK, "node")
+    pick = ir.Axis(ir.PICK, NODE_VALUE)
     at, old = program.ops.index(pick), program.ops[live]
     assert isinstance(old, ir.Kept)
     ops = (*program.ops, replace(old, node=at))

@@ -10,7 +10,7 @@ import hashlib
 import platform
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +19,9 @@ from gnarl_compiler import algorithms, support
 from gnarl_compiler.build.cache import private_cache
 from gnarl_compiler.build.files import write_module
 from gnarl_compiler.build.generate import generate
+from gnarl_compiler.emit.abi import Abi, read_abi
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode
+from gnarl_dsl.language import operators
 from gnarl_dsl.model import Problem
 
 
@@ -31,15 +33,13 @@ class Artifact:
     path: Path
     module: ModuleType
 
-    def arguments(self, kernel: str) -> tuple[str, ...]:
-        """The arrays a kernel takes, in order, after its own parameters."""
-        return tuple(self.module.ARGUMENTS[kernel])
+    @cached_property
+    def abi(self) -> Abi:
+        """What callers of the kernels have to know."""
+        return read_abi(self.module.ABI)
 
     def kernel(self, name: str) -> Any:
         return getattr(self.module, name)
-
-    def has(self, kernel: str) -> bool:
-        return kernel in self.module.ARGUMENTS
 
 
 def helper_files() -> tuple[Path, ...]:
@@ -54,7 +54,9 @@ def toolchain_hash() -> str:
     import numba
     import numpy
 
-    helpers = b"".join(path.read_bytes() for path in helper_files())
+    # Compiled helpers have the tolerances of the language in them.
+    files = (*helper_files(), Path(str(operators.__file__)))
+    helpers = b"".join(path.read_bytes() for path in files)
     versions = f"{sys.version}|{platform.machine()}|{numba.__version__}|{numpy.__version__}"
     return hashlib.blake2b(helpers + versions.encode(), digest_size=8).hexdigest()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gnarl_compiler.emit.module import emit_module
-from gnarl_compiler.emit.values import Unsupported
-from gnarl_compiler.ir.ops import Program
+from gnarl_compiler.ir.ops import Program, Unsupported
 from gnarl_compiler.ir.printing import print_program
 from gnarl_compiler.ir.verify import verify_program
 from gnarl_compiler.lower.program import lower_problem

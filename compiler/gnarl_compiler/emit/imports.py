@@ -11,6 +11,8 @@ from gnarl_compiler import support
 from gnarl_compiler.algorithms import ALGORITHMS
 from gnarl_compiler.ir import ops as ir
 
+_LIBRARIES = {"math": "import math", "np": "import numpy as np"}
+
 
 def import_lines(code: str, program: ir.Program) -> str:
     """A line for each file with helpers or twins that the functions of a program call."""
@@ -20,7 +22,8 @@ def import_lines(code: str, program: ir.Program) -> str:
     for name in sorted(used & homes.keys()):
         wanted.setdefault(homes[name], []).append(name)
     lines = [f"from {home} import {', '.join(names)}" for home, names in sorted(wanted.items())]
-    return "\n\n".join([*["import numpy as np"] * ("np" in used), "\n".join(lines)])
+    own = [line for name, line in _LIBRARIES.items() if name in used]
+    return "\n\n".join([*own, "\n".join(lines)])
 
 
 def _free_names(table: SymbolTable) -> Iterator[str]:

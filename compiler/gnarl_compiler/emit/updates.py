@@ -2,283 +2,315 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import assert_never
 
-from gnarl_compiler.emit.loops import LoopWriter
-from gnarl_compiler.emit.values import array_name, axis_name
+from gnarl_compiler.emit.abi import kept_array
+from gnarl_compiler.emit.values import (
+    emit_loops,
+    emit_negation,
+    emit_value,
+    forget_state,
+    hoist,
+    skip,
+)
+from gnarl_compiler.emit.writer import Writer, axis_name
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref
 from gnarl_compiler.ir.walk import reachable
-from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model import Feature
+from gnarl_dsl.model.kinds import CATEGORICAL, CATEGORY, EDGE, NODE, NUMBER, SCALAR, TRUTH
 from gnarl_dsl.report.source import Span
 
-_BUFFER = {"number": "np.float64", "truth": "np.bool_"}
+_BUFFER = {NUMBER: "np.float64", TRUTH: "np.bool_"}
 Write = ir.Store | ir.StoreEdge
 
 
-class UpdateWriter(LoopWriter):
-    """Adds writing to the writer of values; `faults` lists what can go wrong, for messages."""
-
-    def __init__(
-        self,
-        program: ir.Program,
-        problem: Problem,
-        sizes: Sequence[int],
-        axes: Sequence[str],
-        faults: list[tuple[Span, str]],
-    ) -> None:
-        super().__init__(program, problem, sizes, axes)
-        self.problem = problem
-        self.faults = faults
-        self._loop: _Parallel | None = None
-
-    # Statements
-
-    def statements(self, body: tuple[ir.Statement, ...]) -> None:
-        for statement in body:
-            match statement:
-                case ir.Store() | ir.StoreEdge():
-                    self.store(statement)
-                case ir.Bind():
-                    self.line(f"l_{statement.name} = {self.value(statement.value)}")
-                case ir.Branch():
-                    self.branch(statement)
-                case ir.Loop():
-                    self.parallel(statement)
-                case _:
-                    assert_never(statement)
-
-    def branch(self, statement: ir.Branch) -> None:
-        test = self.value if statement.then else self.negation
-        with self.block(f"if {test(statement.condition)}:"):
-            self.statements(statement.then or statement.otherwise)
-        if statement.then and statement.otherwise:
-            with self.block("else:"):
-                self.statements(statement.otherwise)
-
-    def store(self, statement: Write) -> None:
-        index, value = [self.value(ref) for ref in _index(statement)], self.value(statement.value)
-        if self._loop is not None and self._loop.buffered:
-            self.delay(self._loop, statement, index, value)
-            return
-        self.write(statement, index, value)
-        if self._loop is None:
-            self.forget_state()
-
-    def write(self, statement: Write, index: list[str], value: str) -> None:
-        """One cell or edge, after the checks that no earlier stage could make."""
-        if isinstance(statement, ir.StoreEdge):
-            self.write_edge(statement, index, value)
-            return
-        feature = self.features[statement.feature]
-        array, span, name = self.feature(feature.name), statement.span, feature.name
-        if feature.type == "scalar" and not self.program.infos[statement.value].finite:
-            value = self.named(value)
-            with self.block(f"if abs({value}) == INF:"):
-                self.fault(span, f"`{name}` would become infinite, which a policy cannot read")
-        if feature.type == "categorical" and not self.fits(feature, statement.value):
-            value = self.named(value)
-            with self.block(f"if {value} < 0 or {value} >= {feature.categories}:"):
-                self.fault(span, f"`{name}` would leave 0..{feature.categories - 1}")
-        if feature.type == "categorical" and self.program.infos[statement.value].kind == "number":
-            value = f"int({value})"
-        if feature.place == "edge":
-            edge = self.fresh("edge")
-            self.line(f"{edge} = {self.use('edge_id')}[b, {', '.join(index)}]")
-            with self.block(f"if {edge} < 0:"):
-                self.fault(span, f"`{name}` has no cell between nodes that are not joined")
-            index = [edge]
-        self.line(f"{array}[{', '.join(['b', *index])}] = {value}")
-        if feature.place == "node" and feature.type != "mask_one":
-            self.refresh(name, index[0])
-
-    def refresh(self, feature: str, node: str) -> None:
-        """Bring the tables that follow a feature up to date at a node."""
-        for code in self.program.kept:
-            if feature in code.follows and code.axis is not None:
-                at = axis_name(code.axis)
-                self.line(f"{at} = {node}")
-                with self.scope([code.axis]):
-                    value = self.value(code.value)
-                    self.line(f"{self.use(f'kept{code.number}')}[b, {at}] = {value}")
-
-    def fits(self, feature: Feature, ref: Ref) -> bool:
-        """Whether a value is a category of the feature for sure."""
-        op = self.program.ops[ref]
-        if isinstance(op, ir.Const):
-            return 0 <= float(op.value) < feature.categories
-        return bool(feature.choices) and self.program.infos[ref].kind == "category"
-
-    def write_edge(self, statement: ir.StoreEdge, ends: list[str], value: str) -> None:
-        u, v = (self.named(end) for end in ends)
-        with self.block(f"if {u} == {v}:"):
-            self.fault(statement.span, "a node cannot be joined to itself")
-        names = ["n", "m", "rowptr", "src", "adjacency"]
-        function = "set_edge"
-        if any(feature.place == "edge" for feature in self.features.values()):
-            function = "set_numbered_edge"
-            names.append("edge_id")
-        arrays = ", ".join(map(self.use, names))
-        self.line(f"{function}(b, {u}, {v}, {value}, {self.program.directed}, {arrays})")
-
-    def fault(self, span: Span, what: str) -> None:
-        """Report a run-time mistake of the spec and leave the function."""
-        self.line(f"fault[b] = {self.fault_code(span, what)}")
-        self.line("return")
-
-    def fault_code(self, span: Span, what: str) -> int:
-        entry = (span, what)
-        if entry not in self.faults:
-            self.faults.append(entry)
-        return self.faults.index(entry) + 1
-
-    # Parallel loops: everything is read before anything is written
-
-    def parallel(self, loop: ir.Loop) -> None:
-        writes = list(_writes(loop.body))
-        self._loop = _Parallel(self, loop, writes)
-        lets = frozenset(statement.name for statement in _binds(loop.body))
-        self.hoist([loop.where, *(domain.node for domain in loop.domains)])
-        self.hoist(_refs(loop.body), lets)
-        if self._loop.buffered:
-            self._loop.allocate()
-
-        def inner() -> None:
-            self.skip(loop.where, False)
-            self.statements(loop.body)
-            if self._loop is not None and self._loop.buffered:
-                self.line(f"{self._loop.turn} += 1")
-
-        self.loops(loop.domains, None, inner)
-        if self._loop.buffered:
-            self.flush(self._loop)
-        self._loop = None
-        self.forget_state()
-
-    def delay(self, loop: _Parallel, statement: Write, index: list[str], value: str) -> None:
-        """Note a write of this turn, to be made when all turns have read."""
-        name = loop.buffers[statement]
-        for position, node in enumerate(index):
-            self.line(f"{name}_at[{loop.turn}, {position}] = {node}")
-        self.line(f"{name}_value[{loop.turn}] = {value}")
-        if statement in loop.optional:
-            self.line(f"{name}_made[{loop.turn}] = True")
-
-    def flush(self, loop: _Parallel) -> None:
-        """The writes in order: turn by turn, and within a turn from top to bottom."""
-        row = self.fresh("row")
-        with self.loop(f"for {row} in range({loop.turn}):"):
-            for statement, name in loop.buffers.items():
-                index = [f"{name}_at[{row}, {k}]" for k in range(len(_index(statement)))]
-                value = f"{name}_value[{row}]"
-                if statement in loop.optional:
-                    with self.block(f"if {name}_made[{row}]:"):
-                        self.write(statement, index, value)
-                else:
-                    self.write(statement, index, value)
-
-    # Whole features and values kept from reset
-
-    def clear(self, cells: ir.Cells) -> None:
-        """Zeros for a whole feature, so that cells out of use hold them."""
-        if cells.axes:
-            self.line(f"{self.feature(cells.feature)}[b, :] = 0")
-
-    def cells(self, cells: ir.Cells) -> None:
-        """Fill a feature from its formula, but for the cells out of use."""
-        feature = self.features[cells.feature]
-        array = self.use(array_name(feature))
-        if not cells.axes:
-            self.cell(feature, f"{array}[b]", cells.value)
-            return
-        self.hoist([cells.value])
-        at = ", ".join(map(axis_name, cells.axes))
-        if feature.place == "edge":
-            at = f"{self.use('edge_id')}[b, {at}]"
-            domains: tuple[ir.Domain, ...] = (ir.Domain("edges", cells.axes),)
-        else:
-            domains = tuple(ir.Domain("nodes", (axis,)) for axis in cells.axes)
-        self.loops(domains, None, lambda: self.cell(feature, f"{array}[b, {at}]", cells.value))
-
-    def cell(self, feature: Feature, target: str, ref: Ref) -> None:
-        """One value, unless a policy could not read it; the first such mistake is reported."""
-        value, test, what = self.value(ref), "", ""
-        if feature.type == "scalar" and not self.program.infos[ref].finite:
-            value = self.named(value)
-            test, what = f"abs({value}) == INF", "is infinite"
-        elif feature.type == "categorical" and not self.fits(feature, ref):
-            value = self.named(value)
-            last = feature.categories - 1
-            test, what = f"{value} < 0 or {value} > {last}", f"is outside 0..{last}"
-        if feature.type == "categorical" and self.program.infos[ref].kind == "number":
-            value = f"int({value})"
-        if not test:
-            self.line(f"{target} = {value}")
-            return
-        code = self.fault_code(feature.span, f"`{feature.name}` {what}")
-        with self.block(f"if not ({test}):"):
-            self.line(f"{target} = {value}")
-        with self.block("elif fault[b] == 0:"):
-            self.line(f"fault[b] = {code}")
-
-    def kept(self, code: ir.KeptCode) -> None:
-        table = self.use(f"kept{code.number}")
-        self.hoist([code.value])
-        if code.axis is None:
-            self.line(f"{table}[b] = {self.value(code.value)}")
-            return
-        at = f"{table}[b, {axis_name(code.axis)}]"
-        domain = ir.Domain("nodes", (code.axis,))
-        self.loops((domain,), None, lambda: self.line(f"{at} = {self.value(code.value)}"))
-
-
+@dataclass(frozen=True)
 class _Parallel:
-    """A loop on its way: which of its writes wait in buffers until every turn has read."""
+    """A loop on its way: every turn reads before any of them writes.
 
-    def __init__(self, writer: UpdateWriter, loop: ir.Loop, writes: list[Write]) -> None:
-        self.writer, self.domains = writer, loop.domains
-        self.turn = writer.fresh("turn")
-        sure = [statement for statement in loop.body if isinstance(statement, Write)]
-        self.optional = [statement for statement in writes if statement not in sure]
-        self.buffered = not self._reads_nothing_written(loop, writes)
-        self.buffers = {statement: writer.fresh("buffer") for statement in writes}
+    If `buffered`, the writes wait in buffers, one row per turn; those in `optional` are not made
+    in every turn. Otherwise nothing that the loop reads is written, and they are made at once.
+    """
 
-    def _reads_nothing_written(self, loop: ir.Loop, writes: list[Write]) -> bool:
-        """Then writing at once makes no difference."""
-        written = {w.feature for w in writes if isinstance(w, ir.Store)}
-        program = self.writer.program
-        nodes = (domain.node for domain in loop.domains)
-        refs = [ref for ref in (loop.where, *nodes, *_refs(loop.body)) if ref is not None]
-        ops = [program.ops[ref] for ref in reachable(program, refs)]
-        reads = {op.feature for op in ops if isinstance(op, ir.Read | ir.Marked)}
-        edges = any(isinstance(w, ir.StoreEdge) for w in writes)
-        return not edges and not reads & written
+    buffered: bool
+    turn: str
+    buffers: dict[Write, str]
+    optional: frozenset[Write]
 
-    def allocate(self) -> None:
-        """Room for one write per statement and turn."""
-        writer = self.writer
-        size = self._size()
-        writer.line(f"{self.turn} = 0")
-        for statement, name in self.buffers.items():
-            kind = writer.program.infos[statement.value].kind
-            dtype = _BUFFER.get(kind, "np.int64")
-            writer.line(f"{name}_at = np.empty(({size}, {len(_index(statement))}), np.int64)")
-            writer.line(f"{name}_value = np.empty({size}, {dtype})")
-            if statement in self.optional:
-                writer.line(f"{name}_made = np.zeros({size}, np.bool_)")
 
-    def _size(self) -> str:
-        """How many turns there can be."""
-        writer, first = self.writer, self.domains[0]
-        if len(self.domains) == 1 and first.kind in ("nodes", "near"):
-            return f"{writer.use('n')}[b]"
-        if len(self.domains) == 1 and first.kind == "edges":
-            return f"{writer.use('m')}[b]"
-        size = writer.fresh("size")
-        writer.line(f"{size} = 0")
-        writer.loops(self.domains, None, lambda: writer.line(f"{size} += 1"))
-        return size
+# Statements
+
+
+def emit_statements(
+    writer: Writer, body: tuple[ir.Statement, ...], loop: _Parallel | None = None
+) -> None:
+    """Statements in order; `loop` is the one that they are the body of."""
+    for statement in body:
+        match statement:
+            case ir.Store() | ir.StoreEdge():
+                _store(writer, statement, loop)
+            case ir.Bind():
+                writer.line(f"l_{statement.name} = {emit_value(writer, statement.value)}")
+            case ir.Branch():
+                _branch(writer, statement, loop)
+            case ir.Loop():
+                _parallel(writer, statement)
+            case _:
+                assert_never(statement)
+
+
+def _branch(writer: Writer, statement: ir.Branch, loop: _Parallel | None) -> None:
+    test = emit_value if statement.then else emit_negation
+    with writer.block(f"if {test(writer, statement.condition)}:"):
+        emit_statements(writer, statement.then or statement.otherwise, loop)
+    if statement.then and statement.otherwise:
+        with writer.block("else:"):
+            emit_statements(writer, statement.otherwise, loop)
+
+
+def _store(writer: Writer, statement: Write, loop: _Parallel | None) -> None:
+    index = [emit_value(writer, ref) for ref in _index(statement)]
+    value = emit_value(writer, statement.value)
+    if loop is not None and loop.buffered:
+        _delay(writer, loop, statement, index, value)
+        return
+    _write(writer, statement, index, value)
+    if loop is None:
+        forget_state(writer)
+
+
+def _write(writer: Writer, statement: Write, index: list[str], value: str) -> None:
+    """One cell or edge, after the checks that no earlier stage could make."""
+    match statement:
+        case ir.Store():
+            _write_cell(writer, statement, index, value)
+        case ir.StoreEdge():
+            _write_edge(writer, statement, index, value)
+        case _:
+            assert_never(statement)
+
+
+def _write_cell(writer: Writer, statement: ir.Store, index: list[str], value: str) -> None:
+    feature, span = writer.source.features[statement.feature], statement.span
+    array, name, info = writer.feature(feature.name), feature.name, _info(writer, statement.value)
+    if feature.type is SCALAR and not info.finite:
+        value = writer.named(value)
+        with writer.block(f"if abs({value}) == INF:"):
+            _fault(writer, span, f"`{name}` would become infinite, which a policy cannot read")
+    if feature.type is CATEGORICAL and not _fits(writer, feature, statement.value):
+        value = writer.named(value)
+        with writer.block(f"if {value} < 0 or {value} >= {feature.categories}:"):
+            _fault(writer, span, f"`{name}` would leave 0..{feature.categories - 1}")
+    if feature.type is CATEGORICAL and info.kind is NUMBER:
+        value = f"int({value})"
+    if feature.place is EDGE:
+        edge = writer.fresh("edge")
+        writer.line(f"{edge} = {writer.use('edge_id')}[b, {', '.join(index)}]")
+        with writer.block(f"if {edge} < 0:"):
+            _fault(writer, span, f"`{name}` has no cell between nodes that are not joined")
+        index = [edge]
+    writer.line(f"{array}[{', '.join(['b', *index])}] = {value}")
+    if feature.place is NODE and not feature.single:
+        _refresh(writer, name, index[0])
+
+
+def _refresh(writer: Writer, feature: str, node: str) -> None:
+    """Bring the tables that follow a feature up to date at a node."""
+    for code in writer.program.kept:
+        if feature in code.follows and code.axis is not None:
+            at = axis_name(code.axis)
+            writer.line(f"{at} = {node}")
+            with writer.scope([code.axis]):
+                value = emit_value(writer, code.value)
+                writer.line(f"{writer.use(kept_array(code.number))}[b, {at}] = {value}")
+
+
+def _fits(writer: Writer, feature: Feature, ref: Ref) -> bool:
+    """Whether a value is a category of the feature for sure."""
+    op = writer.program.ops[ref]
+    if isinstance(op, ir.Const):
+        return 0 <= float(op.value) < feature.categories
+    return bool(feature.choices) and _info(writer, ref).kind is CATEGORY
+
+
+def _write_edge(writer: Writer, statement: ir.StoreEdge, ends: list[str], value: str) -> None:
+    u, v = (writer.named(end) for end in ends)
+    with writer.block(f"if {u} == {v}:"):
+        _fault(writer, statement.span, "a node cannot be joined to itself")
+    names = ["n", "m", "rowptr", "src", "adjacency"]
+    function = "set_edge"
+    if any(feature.place is EDGE for feature in writer.source.features.values()):
+        function = "set_numbered_edge"
+        names.append("edge_id")
+    arrays = ", ".join(map(writer.use, names))
+    writer.line(f"{function}(b, {u}, {v}, {value}, {writer.program.directed}, {arrays})")
+
+
+def _fault(writer: Writer, span: Span, what: str) -> None:
+    """Report a run-time mistake of the spec and leave the function."""
+    writer.line(f"fault[b] = {writer.fault_code(span, what)}")
+    writer.line("return")
+
+
+# Parallel loops: everything is read before anything is written
+
+
+def _parallel(writer: Writer, statement: ir.Loop) -> None:
+    writes = list(_writes(statement.body))
+    loop = _Parallel(
+        turn=writer.fresh("turn"),
+        buffered=not _reads_nothing_written(writer, statement, writes),
+        buffers={write: writer.fresh("buffer") for write in writes},
+        optional=frozenset(writes) - {s for s in statement.body if isinstance(s, Write)},
+    )
+    lets = frozenset(bind.name for bind in _binds(statement.body))
+    hoist(writer, [statement.where, *(domain.node for domain in statement.domains)])
+    hoist(writer, _refs(statement.body), lets)
+    if loop.buffered:
+        _allocate(writer, loop, statement.domains)
+
+    def inner() -> None:
+        skip(writer, statement.where, False)
+        emit_statements(writer, statement.body, loop)
+        if loop.buffered:
+            writer.line(f"{loop.turn} += 1")
+
+    emit_loops(writer, statement.domains, None, inner)
+    if loop.buffered:
+        _flush(writer, loop)
+    forget_state(writer)
+
+
+def _reads_nothing_written(writer: Writer, loop: ir.Loop, writes: list[Write]) -> bool:
+    """Then writing at once makes no difference."""
+    written = {write.feature for write in writes if isinstance(write, ir.Store)}
+    nodes = (domain.node for domain in loop.domains)
+    refs = [ref for ref in (loop.where, *nodes, *_refs(loop.body)) if ref is not None]
+    ops = [writer.program.ops[ref] for ref in reachable(writer.program, refs)]
+    reads = {op.feature for op in ops if isinstance(op, ir.Read | ir.Marked)}
+    edges = any(isinstance(write, ir.StoreEdge) for write in writes)
+    return not edges and not reads & written
+
+
+def _allocate(writer: Writer, loop: _Parallel, domains: tuple[ir.Domain, ...]) -> None:
+    """Room for one write per statement and turn."""
+    size = _most_turns(writer, domains)
+    writer.line(f"{loop.turn} = 0")
+    for statement, name in loop.buffers.items():
+        dtype = _BUFFER.get(_info(writer, statement.value).kind, "np.int64")
+        writer.line(f"{name}_at = np.empty(({size}, {len(_index(statement))}), np.int64)")
+        writer.line(f"{name}_value = np.empty({size}, {dtype})")
+        if statement in loop.optional:
+            writer.line(f"{name}_made = np.zeros({size}, np.bool_)")
+
+
+def _most_turns(writer: Writer, domains: tuple[ir.Domain, ...]) -> str:
+    """How many turns there can be."""
+    first = domains[0]
+    if len(domains) == 1 and first.kind in ("nodes", "near"):
+        return f"{writer.use('n')}[b]"
+    if len(domains) == 1 and first.kind == "edges":
+        return f"{writer.use('m')}[b]"
+    size = writer.fresh("size")
+    writer.line(f"{size} = 0")
+    emit_loops(writer, domains, None, lambda: writer.line(f"{size} += 1"))
+    return size
+
+
+def _delay(writer: Writer, loop: _Parallel, statement: Write, index: list[str], value: str) -> None:
+    """Note a write of this turn, to be made when all turns have read."""
+    name = loop.buffers[statement]
+    for position, node in enumerate(index):
+        writer.line(f"{name}_at[{loop.turn}, {position}] = {node}")
+    writer.line(f"{name}_value[{loop.turn}] = {value}")
+    if statement in loop.optional:
+        writer.line(f"{name}_made[{loop.turn}] = True")
+
+
+def _flush(writer: Writer, loop: _Parallel) -> None:
+    """The writes in order: turn by turn, and within a turn from top to bottom."""
+    row = writer.fresh("row")
+    with writer.loop(f"for {row} in range({loop.turn}):"):
+        for statement, name in loop.buffers.items():
+            index = [f"{name}_at[{row}, {k}]" for k in range(len(_index(statement)))]
+            value = f"{name}_value[{row}]"
+            if statement in loop.optional:
+                with writer.block(f"if {name}_made[{row}]:"):
+                    _write(writer, statement, index, value)
+            else:
+                _write(writer, statement, index, value)
+
+
+# Whole features and values kept from reset
+
+
+def emit_zeros(writer: Writer, cells: ir.Cells) -> None:
+    """Zeros for a whole feature, so that cells out of use hold them."""
+    if cells.axes:
+        writer.line(f"{writer.feature(cells.feature)}[b, :] = 0")
+
+
+def emit_cells(writer: Writer, cells: ir.Cells) -> None:
+    """Fill a feature from its formula, but for the cells out of use."""
+    feature, array = writer.source.features[cells.feature], writer.feature(cells.feature)
+    if not cells.axes:
+        _cell(writer, feature, f"{array}[b]", cells.value)
+        return
+    hoist(writer, [cells.value])
+    at = ", ".join(map(axis_name, cells.axes))
+    if feature.place is EDGE:
+        at = f"{writer.use('edge_id')}[b, {at}]"
+        domains: tuple[ir.Domain, ...] = (ir.Domain("edges", cells.axes),)
+    else:
+        domains = tuple(ir.Domain("nodes", (axis,)) for axis in cells.axes)
+    target = f"{array}[b, {at}]"
+    emit_loops(writer, domains, None, lambda: _cell(writer, feature, target, cells.value))
+
+
+def _cell(writer: Writer, feature: Feature, target: str, ref: Ref) -> None:
+    """One value, unless a policy could not read it; the first such mistake is reported."""
+    value, test, what = emit_value(writer, ref), "", ""
+    if feature.type is SCALAR and not _info(writer, ref).finite:
+        value = writer.named(value)
+        test, what = f"abs({value}) == INF", "is infinite"
+    elif feature.type is CATEGORICAL and not _fits(writer, feature, ref):
+        value = writer.named(value)
+        last = feature.categories - 1
+        test, what = f"{value} < 0 or {value} > {last}", f"is outside 0..{last}"
+    if feature.type is CATEGORICAL and _info(writer, ref).kind is NUMBER:
+        value = f"int({value})"
+    if not test:
+        writer.line(f"{target} = {value}")
+        return
+    code = writer.fault_code(feature.span, f"`{feature.name}` {what}")
+    with writer.block(f"if not ({test}):"):
+        writer.line(f"{target} = {value}")
+    with writer.block("elif fault[b] == 0:"):
+        writer.line(f"fault[b] = {code}")
+
+
+def emit_kept(writer: Writer, code: ir.KeptCode) -> None:
+    """Fill a table."""
+    table = writer.use(kept_array(code.number))
+    hoist(writer, [code.value])
+    if code.axis is None:
+        writer.line(f"{table}[b] = {emit_value(writer, code.value)}")
+        return
+    at = f"{table}[b, {axis_name(code.axis)}]"
+    domain = ir.Domain("nodes", (code.axis,))
+    emit_loops(
+        writer, (domain,), None, lambda: writer.line(f"{at} = {emit_value(writer, code.value)}")
+    )
+
+
+# Parts of statements
+
+
+def _info(writer: Writer, ref: Ref) -> ir.Info:
+    return writer.program.infos[ref]
 
 
 def _index(statement: Write) -> tuple[Ref, ...]:

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
-from gnarl_dsl.language.numbers import snapped_ceil
+from gnarl_dsl.language.operators import OPERATORS
 from gnarl_dsl.language.signatures import GeneratorSignature
 from gnarl_dsl.report.failures import Failure
 
@@ -124,7 +124,8 @@ def _erdos_renyi(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
 def _share_of_pairs(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
     """As many edges in every draw, each set of them as likely as any other."""
     above = np.column_stack(np.triu_indices(n, 1))  # (pairs, 2)
-    chosen = above[rng.permutation(len(above))[: int(snapped_ceil(args["p"] * len(above)))]]
+    count = int(OPERATORS["ceil"].evaluate(args["p"] * len(above)))
+    chosen = above[rng.permutation(len(above))[:count]]
     adjacency = np.zeros((n, n), dtype=np.bool_)
     adjacency[chosen[:, 0], chosen[:, 1]] = True
     return adjacency

@@ -25,8 +25,9 @@ from gnarl_compiler.interpret.state import (
     unfit,
 )
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import SNAP, evaluate_arithmetic, nearly_equal
+from gnarl_dsl.language.operators import OPERATORS, SNAP, nearly_equal
 from gnarl_dsl.model import Problem, choose_reward
+from gnarl_dsl.model.kinds import CATEGORICAL, STATE
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Interpreter:
 
     def initial_features(self, state: State) -> dict[str, Array]:
         read = Evaluator(state)
-        own = [feature for feature in self.problem.features if feature.stage == "state"]
+        own = [feature for feature in self.problem.features if feature.stage is STATE]
         return {feature.name: self.fitting(feature, read.filled(feature)) for feature in own}
 
     def fitting(self, feature: model.Feature, values: Array) -> Array:
@@ -77,7 +78,7 @@ class Interpreter:
             what = unfit(feature, float(value))
             if what:
                 raise SpecRunError(self.problem, feature.span, f"`{feature.name}` is {what}")
-        return values.astype(np.int64) if feature.type == "categorical" else values
+        return values.astype(np.int64) if feature.type is CATEGORICAL else values
 
     def step(self, state: State, node: int) -> Transition:
         """Apply a legal pick; IllegalPick if it is none."""
@@ -178,7 +179,7 @@ class Interpreter:
             return 0.0, 0.0
         if isinstance(reward, model.Objective) or reward.kind == "potential":
             value = self.potential(after)
-            return evaluate_arithmetic("-", value, before.potential), value
+            return OPERATORS["-"].evaluate(value, before.potential), value
         if reward.kind == "terminal" and after.ended is None:
             return 0.0, 0.0
         return Evaluator(after).number(reward.value, {}), 0.0

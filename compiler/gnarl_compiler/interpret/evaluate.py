@@ -17,9 +17,9 @@ from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.interpret.chase import chase
 from gnarl_compiler.interpret.state import State, Value
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import compare_values, nearly_equal
-from gnarl_dsl.language.operators import OPERATORS
+from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operator, nearly_equal
 from gnarl_dsl.model import Expr, Problem
+from gnarl_dsl.model.kinds import CATEGORICAL, EDGE, INPUT, MASK, MASK_ONE, Place
 from gnarl_dsl.report.diagnostics import InternalError
 
 Bindings = Mapping[str, Value]
@@ -73,7 +73,7 @@ class Evaluator:
                 return self.unary(expr, bound)
             case model.Arithmetic():
                 left, right = self.number(expr.left, bound), self.number(expr.right, bound)
-                return OPERATORS[expr.op].evaluate(left, right)
+                return self.apply(OPERATORS[expr.op], left, right)
             case model.Compare():
                 return self.compare(expr, bound)
             case model.Logic():
@@ -103,11 +103,11 @@ class Evaluator:
         """All values of a feature; a derived one is computed from the current state."""
         feature = self.problem.feature(name)
         episode = self.state.episode
-        if feature.stage == "derived":
+        if feature.stage.computed:
             return self.filled(feature)
-        if feature.stage == "state":
+        if feature.stage.written:
             return self.state.features[name]
-        if feature.stage == "input":
+        if feature.stage is INPUT:
             return np.asarray(episode.instance.inputs[name])
         if name not in episode.oracles:
             episode.oracles[name] = self.reset_view().oracle(feature)
@@ -128,37 +128,30 @@ class Evaluator:
     def filled(self, feature: model.Feature) -> Array:
         """The values of a feature that has a formula, cell by cell."""
         assert feature.initial is not None
-        dtype = {"scalar": np.float64, "mask": np.bool_}.get(feature.type, np.int64)
-        if feature.type == "categorical":
-            dtype = np.float64  # out-of-range values must survive until they are reported
-        if feature.type == "mask_one" or feature.place == "graph":
+        # Out-of-range categories must survive until they are reported.
+        dtype = "float64" if feature.type is CATEGORICAL else feature.type.value.array
+        if feature.single:
             return np.asarray(self.value(feature.initial, {}), dtype)
-        shape = (self.n,) if feature.place == "node" else (self.n, self.n)
-        values: Array = np.zeros(shape, dtype)
+        values: Array = np.zeros(feature.shape(self.n), dtype)
         for cell in self.cells(feature.place):
             place = dict(zip(feature.vars, cell, strict=False))
             values[cell] = self.value(feature.initial, place) or 0
-            if feature.place == "edge" and not self.problem.graph.directed:
+            if feature.place is EDGE and not self.problem.graph.directed:
                 values[cell[::-1]] = values[cell]
         return values
 
-    def cells(self, place: str) -> Iterator[tuple[int, ...]]:
+    def cells(self, place: Place) -> Iterator[tuple[int, ...]]:
         """Every position of a feature; an undirected edge appears once."""
-        if place == "node":
-            yield from ((x,) for x in range(self.n))
-        elif place == "pair":
-            yield from np.ndindex(self.n, self.n)
-        else:
-            yield from self.edges()
+        yield from self.edges() if place is EDGE else np.ndindex(place.shape(self.n))
 
     def cell(self, name: str, index: tuple[int, ...]) -> Value:
         """One cell; off the edges an edge feature reads 0 or false."""
         feature = self.problem.feature(name)
-        if feature.place == "edge" and not self.has_edge(*index):
-            return False if feature.type == "mask" else 0.0
-        if feature.type == "mask_one":
+        if feature.place is EDGE and not self.has_edge(*index):
+            return False if feature.type is MASK else 0.0
+        if feature.type is MASK_ONE:
             return int(self.stored(name)[()]) == index[0]
-        if feature.stage == "derived":
+        if feature.stage.computed:
             assert feature.initial is not None
             return self.value(feature.initial, dict(zip(feature.vars, index, strict=False)))
         stored = self.stored(name)
@@ -192,14 +185,17 @@ class Evaluator:
     def unary(self, expr: model.Unary, bound: Bindings) -> Value:
         if expr.op == "not":
             return not self.truth(expr.operand, bound)
-        return OPERATORS[expr.op].evaluate(self.number(expr.operand, bound))
+        return self.apply(OPERATORS[expr.op], self.number(expr.operand, bound))
+
+    def apply(self, operator: Operator, *values: float) -> float:
+        return operator.evaluate(*values)
 
     def compare(self, expr: model.Compare, bound: Bindings) -> bool:
         """A comparison with an unset node is false, whatever the sign."""
         left, right = self.value(expr.left, bound), self.value(expr.right, bound)
         if left is None or right is None:
             return False
-        return compare_values(expr.op, left, right)
+        return COMPARISONS[expr.op].holds(left, right)
 
     def let_call(self, expr: model.LetCall, bound: Bindings) -> Value:
         """A let's value; the same call is made once, or chains of lets could double forever."""

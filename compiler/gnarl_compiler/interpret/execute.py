@@ -12,6 +12,7 @@ from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.interpret.evaluate import Bindings, Evaluator
 from gnarl_compiler.interpret.state import Change, SpecRunError, State, Value, unfit
 from gnarl_dsl import model
+from gnarl_dsl.model.kinds import EDGE
 from gnarl_dsl.report.source import Span
 
 
@@ -95,7 +96,7 @@ class Executor:
         values = self.features[write.target]
         before = values[write.index].item()
         values[write.index] = write.value or 0
-        if feature.place == "edge" and not self.problem.graph.directed:
+        if feature.place is EDGE and not self.problem.graph.directed:
             values[write.index[::-1]] = write.value or 0
         self.record(write, before)
 
@@ -117,7 +118,7 @@ class Executor:
         what = unfit(feature, float(write.value or 0.0))
         if what:
             raise SpecRunError(self.problem, write.span, f"`{feature.name}` would become {what}")
-        if feature.place == "edge" and not self.adjacency[write.index]:
+        if feature.place is EDGE and not self.adjacency[write.index]:
             u, v = write.index
             what = f"`{feature.name}` has no cell between {u} and {v}: they are not joined"
             raise SpecRunError(self.problem, write.span, what)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import CATEGORICAL, SCALAR
 from gnarl_dsl.report.failures import Failure
 from gnarl_dsl.report.source import Span
 
@@ -73,13 +74,6 @@ class SpecRunError(Failure):
         text = problem.text_of(span)
         super().__init__(f"{name}:{self.line}: {what}\n  {self.line} | {text}")
 
-    @classmethod
-    def at_line(cls, problem: Problem, line: int, what: str) -> SpecRunError:
-        """The same for a line of the spec's own file."""
-        lines = problem.sources[0].text.splitlines(keepends=True)
-        start = sum(len(text) for text in lines[: line - 1])
-        return cls(problem, Span(start, start + len(lines[line - 1].rstrip())), what)
-
 
 class IllegalPick(Exception):
     """A pick that the mask forbids."""
@@ -87,8 +81,8 @@ class IllegalPick(Exception):
 
 def unfit(feature: Feature, value: float) -> str:
     """What keeps a value out of an observed feature, in words; nothing if it fits."""
-    if feature.type == "scalar" and math.isinf(value):
+    if feature.type is SCALAR and math.isinf(value):
         return "infinite, which a policy cannot read"
-    if feature.type == "categorical" and not 0 <= value < feature.categories:
+    if feature.type is CATEGORICAL and not 0 <= value < feature.categories:
         return f"{value:g}, outside 0..{feature.categories - 1}"
     return ""

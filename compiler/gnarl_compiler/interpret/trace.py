@@ -124,7 +124,7 @@ def _cell_text(change: Change, labels: Sequence[str]) -> str:
 def _value_text(feature: Feature | None, value: Value, labels: Sequence[str] = ()) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if labels and feature is not None and feature.type in ("pointer", "mask_one"):
+    if labels and feature is not None and feature.type.names_nodes:
         return labels[int(value or 0)]
     if feature is not None and feature.choices:
         return feature.choices[int(value or 0)]
@@ -148,9 +148,9 @@ def describe_instance(problem: Problem, instance: Instance) -> list[str]:
 def _input_text(
     feature: Feature, values: NDArray[np.generic], edges: list[tuple[int, int]], joint: str
 ) -> str:
-    if feature.type == "mask_one" or feature.place == "graph":
+    if feature.single:
         return str(values[()].item())
-    if feature.place == "node":
+    if feature.width == 1:
         return " ".join(_value_text(feature, value.item()) for value in values[:40])
     cells = [f"{u}{joint}{v}: {_value_text(feature, values[u, v].item())}" for u, v in edges[:20]]
     return ", ".join(cells) + (" …" if len(edges) > 20 else "")

@@ -9,31 +9,20 @@ from typing import assert_never
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Const, Info, Op, Ref
 from gnarl_dsl.language.builtins import FUNCTIONS
-from gnarl_dsl.language.numbers import (
-    evaluate_arithmetic,
-    nearly_equal,
-    snapped_ceil,
-    snapped_floor,
-)
+from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operand
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import CATEGORY, NODE_VALUE, NUMBER, ORACLE, TRUTH, TYPES, Value
 
 # A definition that is used with many different arguments is written out for each of them.
 MAX_OPERATIONS = 100_000
 _NODES, _EDGES, _CATEGORIES = 2.0**31, 2.0**62, 1000.0
 _LARGEST = sys.float_info.max  # what a feature holds is finite, but nothing else is known
 _EARLIER = {"constant": 0, "reset": 1, "state": 2}
-_KINDS: dict[str, ir.Kind] = {
-    "scalar": "number",
-    "mask": "truth",
-    "mask_one": "truth",
-    "categorical": "category",
-    "pointer": "node",
-}
-_BOUNDS: dict[ir.Kind, float] = {
-    "number": _LARGEST,
-    "truth": 1.0,
-    "node": _NODES,
-    "category": _CATEGORIES,
+_BOUNDS: dict[Value, float] = {
+    NUMBER: _LARGEST,
+    TRUTH: 1.0,
+    NODE_VALUE: _NODES,
+    CATEGORY: _CATEGORIES,
 }
 
 
@@ -74,13 +63,13 @@ class Builder:
                 left, right = self.const(op.left), self.const(op.right)
                 if left is None or right is None:
                     return op
-                value = evaluate_arithmetic(op.op, float(left.value), float(right.value))
-                return Const(value, "number")
+                value = OPERATORS[op.op].evaluate(float(left.value), float(right.value))
+                return Const(value, NUMBER)
             case ir.Compare():
                 left, right = self.const(op.left), self.const(op.right)
                 if left is None or right is None:
                     return op
-                return Const(_folded_compare(op.op, left.value, right.value), "truth")
+                return Const(COMPARISONS[op.op].holds(left.value, right.value), TRUTH)
             case ir.Logic():
                 return self._folded_logic(op)
             case ir.Select():
@@ -109,9 +98,9 @@ class Builder:
                 if arg not in kept:
                     kept.append(arg)
             elif bool(known.value) == decisive:
-                return Const(decisive, "truth")
+                return Const(decisive, TRUTH)
         if not kept:
-            return Const(not decisive, "truth")
+            return Const(not decisive, TRUTH)
         return self.ops[kept[0]] if len(kept) == 1 else ir.Logic(op.op, tuple(kept))
 
     # Knowledge
@@ -130,8 +119,7 @@ class Builder:
             case ir.Const() | ir.Axis():
                 return "constant"
             case ir.Read() | ir.Marked():
-                stage = self.features[op.feature].stage
-                return "reset" if stage in ("input", "oracle") else "state"
+                return "reset" if self.features[op.feature].stage.steady else "state"
             case ir.Local() | ir.Pick() | ir.Last():
                 return "state"
             case ir.Kept() if op.live:
@@ -142,17 +130,21 @@ class Builder:
                 return "state" if self.mutable else "reset"
             case ir.Nodes() | ir.Reduce() | ir.Chase() | ir.Kept():
                 return "reset"
-            case _:
+            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Logic():
                 return "constant"
+            case ir.Select() | ir.Otherwise():
+                return "constant"
+            case _:
+                assert_never(op)
 
     def _reads_inputs(self, op: Op) -> bool:
         """Whether a call reads no whole feature of the state."""
         if not isinstance(op, ir.Call):
             return True
         names = [arg for arg in op.args if isinstance(arg, str) and arg in self.features]
-        return all(self.features[name].stage in ("input", "oracle") for name in names)
+        return all(self.features[name].stage.steady for name in names)
 
-    def _kind(self, op: Op, parts: list[Info]) -> tuple[ir.Kind, float, bool]:
+    def _kind(self, op: Op, parts: list[Info]) -> tuple[Value, float, bool]:
         """Kind, how far from 0 it can be, whether it may be unset."""
         match op:
             case ir.Const():
@@ -164,69 +156,61 @@ class Builder:
             case ir.Kept():
                 return op.kind, op.bound, False
             case ir.Pick() | ir.Marked():
-                return "node", _NODES, False
+                return NODE_VALUE, _NODES, False
             case ir.Last():
-                return "node", _NODES, True
+                return NODE_VALUE, _NODES, True
             case ir.Read():
                 feature = self.features[op.feature]
-                kind = _KINDS[feature.type]
-                label = feature.stage == "oracle" and kind == "number"
+                kind = feature.type.cell
+                label = feature.stage is ORACLE and kind is NUMBER
                 return kind, math.inf if label else _BOUNDS[kind], False
             case ir.Nodes() | ir.Degree():
-                return "number", _NODES, False
+                return NUMBER, _NODES, False
             case ir.Edges():
-                return "number", _EDGES, False
+                return NUMBER, _EDGES, False
             case ir.HasEdge() | ir.Compare() | ir.Logic():
-                return "truth", 1.0, False
+                return TRUTH, 1.0, False
             case ir.Otherwise():
-                return "node", _NODES, parts[1].optional
+                return NODE_VALUE, _NODES, parts[1].optional
+            case ir.Unary() if op.op == "not":
+                return TRUTH, 1.0, False
             case ir.Unary():
-                return (
-                    ("truth", 1.0, False) if op.op == "not" else ("number", parts[0].bound, False)
-                )
+                return NUMBER, OPERATORS[op.op].bound(self.operand(op.operand)), False
             case ir.Binary():
-                return "number", self._binary_bound(op, parts[0].bound, parts[1].bound), False
+                known = self.operand(op.left), self.operand(op.right)
+                return NUMBER, OPERATORS[op.op].bound(*known), False
             case ir.Select():
                 then, other = parts[1], parts[2]
-                kind = then.kind if then.kind == other.kind else "number"
+                kind = then.kind if then.kind is other.kind else NUMBER
                 return kind, max(then.bound, other.bound), then.optional or other.optional
             case ir.Reduce():
                 return self._reduce_kind(op)
             case ir.Chase():
-                return ("truth", 1.0, False) if op.op == "on_cycle" else ("number", math.inf, False)
+                return (TRUTH, 1.0, False) if op.op == "on_cycle" else (NUMBER, math.inf, False)
             case ir.Call():
-                truth = FUNCTIONS[op.function].type == "mask"
-                return ("truth", 1.0, False) if truth else ("number", math.inf, False)
+                kind = TYPES[FUNCTIONS[op.function].type].cell
+                return kind, 1.0 if kind is TRUTH else math.inf, False
             case _:
                 assert_never(op)
 
-    def _binary_bound(self, op: ir.Binary, left: float, right: float) -> float:
-        if math.isinf(left) or math.isinf(right):
-            return math.inf
-        match op.op:
-            case "+" | "-":
-                return left + right
-            case "*":
-                return left * right
-            case "/":
-                divisor = self.const(op.right)
-                return math.inf if divisor is None or right == 0 else left / right
-            case "min" | "max":
-                return max(left, right)
+    def operand(self, ref: Ref) -> Operand:
+        """What an operator can know of a number."""
+        known = self.const(ref)
+        return Operand(self.infos[ref].bound, None if known is None else float(known.value))
 
-    def _reduce_kind(self, op: ir.Reduce) -> tuple[ir.Kind, float, bool]:
+    def _reduce_kind(self, op: ir.Reduce) -> tuple[Value, float, bool]:
         match op.op:
             case "exists" | "forall":
-                return "truth", 1.0, False
+                return TRUTH, 1.0, False
             case "argmin" | "argmax":
-                return "node", _NODES, True
+                return NODE_VALUE, _NODES, True
             case "count":
-                return "number", _size(op.domains), False
+                return NUMBER, _size(op.domains), False
             case "sum":
                 body = math.inf if op.body is None else self.infos[op.body].bound
-                return "number", math.inf if math.isinf(body) else _size(op.domains) * body, False
+                return NUMBER, math.inf if math.isinf(body) else _size(op.domains) * body, False
             case "min" | "max":
-                return "number", math.inf, False
+                return NUMBER, math.inf, False
 
 
 def _size(domains: tuple[ir.Domain, ...]) -> float:
@@ -238,30 +222,5 @@ def _size(domains: tuple[ir.Domain, ...]) -> float:
 
 def _folded_unary(op: str, known: Const) -> Const:
     if op == "not":
-        return Const(not known.value, "truth")
-    value = float(known.value)
-    results = {
-        "neg": lambda: -value,
-        "abs": lambda: abs(value),
-        "ceil": lambda: snapped_ceil(value),
-        "floor": lambda: snapped_floor(value),
-    }
-    return Const(results[op](), "number")
-
-
-def _folded_compare(op: str, left: float, right: float) -> bool:
-    match op:
-        case "==":
-            return left == right
-        case "!=":
-            return left != right
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case _:
-            return nearly_equal(float(left), float(right))
+        return Const(not known.value, TRUTH)
+    return Const(OPERATORS[op].evaluate(float(known.value)), NUMBER)

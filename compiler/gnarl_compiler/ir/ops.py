@@ -10,19 +10,26 @@ Nothing here is specific to one backend.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args
 
+from gnarl_dsl.model.kinds import CATEGORY, NODE_VALUE, NUMBER, TRUTH
+from gnarl_dsl.model.kinds import Value as Kind
 from gnarl_dsl.report.failures import Failure
 from gnarl_dsl.report.source import Span
 
-Kind = Literal["number", "truth", "node", "category"]
 When = Literal["constant", "reset", "state"]
 Ref = int  # the number of an operation
+KIND_NAMES = {NUMBER: "number", TRUTH: "truth", NODE_VALUE: "node", CATEGORY: "category"}
 
 
 class Unsupported(Failure):
     """Something the compiled backend cannot do; the interpreter can."""
+
+
+# A field with this holds an operand, or several; what is not declared so holds none.
+_OPERAND = {"operand": True}
 
 
 # Operations
@@ -71,7 +78,7 @@ class Read:
     """One cell of a feature; `version` counts the writes before it in an update."""
 
     feature: str
-    index: tuple[Ref, ...]
+    index: tuple[Ref, ...] = field(metadata=_OPERAND)
     version: int
 
 
@@ -95,55 +102,61 @@ class Edges:
 
 @dataclass(frozen=True, slots=True)
 class HasEdge:
-    source: Ref
-    target: Ref
+    source: Ref = field(metadata=_OPERAND)
+    target: Ref = field(metadata=_OPERAND)
     version: int
 
 
 @dataclass(frozen=True, slots=True)
 class Degree:
-    node: Ref
+    node: Ref = field(metadata=_OPERAND)
     direction: Literal["both", "out", "in"]
     version: int
 
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    value: Ref
-    default: Ref
+    value: Ref = field(metadata=_OPERAND)
+    default: Ref = field(metadata=_OPERAND)
 
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    op: Literal["neg", "not", "abs", "ceil", "floor"]
-    operand: Ref
+    """`not`, or an operator of the language on one number."""
+
+    op: str
+    operand: Ref = field(metadata=_OPERAND)
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    op: Literal["+", "-", "*", "/", "min", "max"]
-    left: Ref
-    right: Ref
+    """An operator of the language on two numbers."""
+
+    op: str
+    left: Ref = field(metadata=_OPERAND)
+    right: Ref = field(metadata=_OPERAND)
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    op: Literal["==", "!=", "<", "<=", ">", ">=", "~="]
-    left: Ref
-    right: Ref
+    """A comparison of the language."""
+
+    op: str
+    left: Ref = field(metadata=_OPERAND)
+    right: Ref = field(metadata=_OPERAND)
 
 
 @dataclass(frozen=True, slots=True)
 class Logic:
     op: Literal["and", "or"]
-    args: tuple[Ref, ...]
+    args: tuple[Ref, ...] = field(metadata=_OPERAND)
 
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    condition: Ref
-    then: Ref
-    otherwise: Ref
+    condition: Ref = field(metadata=_OPERAND)
+    then: Ref = field(metadata=_OPERAND)
+    otherwise: Ref = field(metadata=_OPERAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +165,7 @@ class Domain:
 
     kind: Literal["nodes", "edges", "near", "range"]
     axes: tuple[str, ...]
-    node: Ref | None = None
+    node: Ref | None = field(default=None, metadata=_OPERAND)
     direction: Literal["both", "out", "in"] = "both"
     bounds: tuple[int, int] = (0, 0)
     version: int = 0
@@ -163,9 +176,9 @@ class Reduce:
     """exists, forall, count, sum, min, max, argmin or argmax over its domains."""
 
     op: Literal["exists", "forall", "count", "sum", "min", "max", "argmin", "argmax"]
-    domains: tuple[Domain, ...]
-    where: Ref | None
-    body: Ref | None
+    domains: tuple[Domain, ...] = field(metadata=_OPERAND)
+    where: Ref | None = field(metadata=_OPERAND)
+    body: Ref | None = field(metadata=_OPERAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +186,11 @@ class Chase:
     """Following a pointer: where it leads and what a step costs are over the axis `at`."""
 
     op: Literal["depth", "path_cost", "on_cycle"]
-    following: Ref
-    start: Ref
-    target: Ref | None
+    following: Ref = field(metadata=_OPERAND)
+    start: Ref = field(metadata=_OPERAND)
+    target: Ref | None = field(metadata=_OPERAND)
     at: str
-    cost: Ref | None
+    cost: Ref | None = field(metadata=_OPERAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +202,7 @@ class Call:
     """
 
     function: str
-    args: tuple[Ref | str, ...]
+    args: tuple[Ref | str, ...] = field(metadata=_OPERAND)
     versions: tuple[int, ...]
     at: str | None = None
 
@@ -201,7 +214,7 @@ class Kept:
     number: int
     kind: Kind
     bound: float
-    node: Ref | None
+    node: Ref | None = field(metadata=_OPERAND)
     live: bool = False
 
 
@@ -357,33 +370,49 @@ class Program:
 PICK = "pick"
 
 
+_OPERAND_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(item.name for item in fields(kind) if item.metadata == _OPERAND)
+    for kind in (*get_args(Op), Domain)
+}
+
+
 def operands(op: Op) -> tuple[Ref, ...]:
     """The operations that `op` reads, in order."""
-    match op:
-        case Read():
-            return op.index
-        case Logic():
-            return op.args
-        case Reduce():
-            inner = [d.node for d in op.domains if d.node is not None]
-            return (*inner, *(ref for ref in (op.where, op.body) if ref is not None))
-        case Call():
-            return tuple(arg for arg in op.args if isinstance(arg, int))
-        case Const() | Axis() | Local() | Pick() | Last() | Marked() | Nodes() | Edges():
-            return ()
+    return tuple(_refs(op))
+
+
+def _refs(value: Op | Domain | tuple[Any, ...] | Ref | str | None) -> Iterator[Ref]:
+    """The operands in a field, or in all fields of an operation."""
+    match value:
+        case None | str():  # left out; a feature or a word
+            return
+        case int():
+            yield value
+        case tuple():
+            for item in value:
+                yield from _refs(item)
         case _:
-            values = (getattr(op, name) for name in ref_fields(op))
-            return tuple(value for value in values if value is not None)
+            for name in _OPERAND_FIELDS[type(value)]:
+                yield from _refs(getattr(value, name))
 
 
-def ref_fields(op: Op) -> tuple[str, ...]:
-    """The names of the fields that hold one operand."""
-    return tuple(item.name for item in fields(op) if item.name in _REF_FIELDS)
+def map_operands(op: Op, move: Callable[[Ref], Ref]) -> Op:
+    """The same operation on moved operands."""
+    moved: Op = _moved(op, move)
+    return moved
 
 
-_REF_FIELDS = frozenset(
-    ["source", "target", "node", "value", "default", "operand", "left", "right", "condition"]
-) | frozenset(["then", "otherwise", "following", "start", "cost"])
+def _moved(value: Any, move: Callable[[Ref], Ref]) -> Any:
+    match value:
+        case None | str():
+            return value
+        case int():
+            return move(value)
+        case tuple():
+            return tuple(_moved(item, move) for item in value)
+        case _:
+            names = _OPERAND_FIELDS[type(value)]
+            return replace(value, **{name: _moved(getattr(value, name), move) for name in names})
 
 
 def own_axes(op: Op) -> frozenset[str]:

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Program, Ref
+from gnarl_dsl.language.operators import OPERATORS
 
 _WIDTH = 60
 
@@ -33,7 +34,7 @@ def _entry(program: Program, ref: Ref) -> str:
     marks = "" if info.finite else "  may be infinite"
     marks += "  may be unset" if info.optional else ""
     text = f"%{ref:<4}= {print_op(program.ops[ref])}"
-    return f"  {text:<{_WIDTH}} {info.kind}{axes}  {info.when}{marks}"
+    return f"  {text:<{_WIDTH}} {ir.KIND_NAMES[info.kind]}{axes}  {info.when}{marks}"
 
 
 def _sections(program: Program) -> Iterator[tuple[str, list[str]]]:
@@ -149,7 +150,7 @@ def print_op(op: ir.Op) -> str:
             return f"%{op.value} otherwise %{op.default}"
         case ir.Unary():
             return f"{op.op} %{op.operand}"
-        case ir.Binary() if op.op in ("min", "max"):
+        case ir.Binary() if OPERATORS[op.op].called:
             return f"{op.op}(%{op.left}, %{op.right})"
         case ir.Binary() | ir.Compare():
             return f"%{op.left} {op.op} %{op.right}"

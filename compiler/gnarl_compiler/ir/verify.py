@@ -1,34 +1,51 @@
 """What legal IR is, in executable form: a program in, nothing or an InternalError out.
 
-Run after lowering and after every pass. The entries of the table are checked one by one in
-`verify_ops`; here is what holds between them, the statements and the clauses.
+Run after lowering and after every pass. The entries of the table are checked one by one; then
+what holds between them, the statements and the clauses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from gnarl_compiler.ir import ops as ir
-from gnarl_compiler.ir.ops import PICK, Program, Ref
-from gnarl_compiler.ir.verify_ops import GRAPH, OpVerifier, require, scoped_operands, versions_read
+from gnarl_compiler.ir.builder import Builder
+from gnarl_compiler.ir.ops import PICK, Info, Op, Program, Ref
 from gnarl_compiler.ir.walk import reachable, roots
-from gnarl_dsl.language.builtins import FUNCTIONS, PLACES
+from gnarl_dsl.language.builtins import FUNCTIONS
+from gnarl_dsl.language.operators import COMPARISONS, OPERATORS
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import (
+    CATEGORY,
+    DERIVED,
+    MASK_ONE,
+    NODE_VALUE,
+    NUMBER,
+    ORACLE,
+    STATE,
+    TRUTH,
+    Stage,
+    Value,
+)
+from gnarl_dsl.report.diagnostics import InternalError
 
-_STORED: dict[str, tuple[str, ...]] = {
-    "scalar": ("number", "category"),
-    "mask": ("truth",),
-    "mask_one": ("node",),
-    "pointer": ("node",),
-    "categorical": ("category", "number"),
+_GRAPH = ""  # where versions name features, this is the graph
+_NUMBERS = (NUMBER, CATEGORY)  # the categories of categorical(k) are numbers
+_STORED: dict[Value, tuple[Value, ...]] = {  # what may be stored for a value of a feature
+    NUMBER: _NUMBERS,
+    CATEGORY: _NUMBERS,
+    TRUTH: (TRUTH,),
+    NODE_VALUE: (NODE_VALUE,),
 }
 
 
 def verify_program(program: Program, problem: Problem) -> None:
     """Raise an InternalError unless a backend can rely on everything that ir.py promises."""
     verifier = _Verifier(program, problem)
-    OpVerifier(program, problem).run()
+    _OpVerifier(program, problem).run()
     verifier.everything_is_used()
     verifier.kept_values()
     verifier.features()
@@ -36,6 +53,236 @@ def verify_program(program: Program, problem: Problem) -> None:
     verifier.experts()
     for number, phase in enumerate(program.phases):
         verifier.phase(number, phase)
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise InternalError(f"the compiler made an illegal program: {what}")
+
+
+def _versions_read(op: Op, features: Mapping[str, Feature]) -> Iterator[tuple[str, int]]:
+    """What an operation reads itself, and as of which write."""
+    match op:
+        case ir.Read() | ir.Marked():
+            yield op.feature, op.version
+        case ir.Edges() | ir.HasEdge() | ir.Degree():
+            yield _GRAPH, op.version
+        case ir.Reduce():
+            for domain in op.domains:
+                if domain.kind in ("edges", "near"):
+                    yield _GRAPH, domain.version
+        case ir.Call():
+            names = [arg for arg in op.args if isinstance(arg, str) and arg in features]
+            yield from zip([*names, _GRAPH], op.versions, strict=True)
+        case _:
+            pass
+
+
+def _scoped_operands(op: Op) -> Iterator[tuple[Ref, frozenset[str]]]:
+    """The operands, each with the axes that the operation binds around it."""
+    match op:
+        case ir.Reduce():
+            around: frozenset[str] = frozenset()
+            for domain in op.domains:
+                if domain.node is not None:
+                    yield domain.node, around
+                around |= set(domain.axes)
+            yield from ((ref, around) for ref in (op.where, op.body) if ref is not None)
+        case ir.Chase():
+            own = ir.own_axes(op)
+            yield from ((ref, own) for ref in (op.following, op.cost) if ref is not None)
+            yield from ((ref, frozenset()) for ref in (op.start, op.target) if ref is not None)
+        case _:
+            yield from ((ref, ir.own_axes(op)) for ref in ir.operands(op))
+
+
+class _OpVerifier:
+    """Checks that every entry fits its operands, and that what is recorded of it is true."""
+
+    def __init__(self, program: Program, problem: Problem) -> None:
+        self.program = program
+        self.directed = problem.graph.directed
+        self.build = Builder(problem)
+        self.axes: dict[str, Value] = {}
+
+    def run(self) -> None:
+        program = self.program
+        _require(len(program.ops) == len(program.infos), "the tables differ in length")
+        _require(len(set(program.ops)) == len(program.ops), "an operation stands twice")
+        for number, (op, info) in enumerate(zip(program.ops, program.infos, strict=True)):
+            self.number = number
+            for ref in ir.operands(op):
+                _require(0 <= ref < number, f"%{number} reads a later value")
+            self.op(op)
+            known = self.build.info_of(op)
+            _require(known == info, f"%{number} is {known}, not {info}")
+            self.build.ops.append(op)
+            self.build.infos.append(info)
+
+    def info(self, ref: Ref) -> Info:
+        return self.build.infos[ref]
+
+    def that(self, holds: bool, what: str) -> None:
+        _require(holds, f"%{self.number} {what}")
+
+    def operand(self, ref: Ref | None, *kinds: Value, optional: bool = False) -> None:
+        if ref is not None:
+            info = self.info(ref)
+            wanted = " or ".join(ir.KIND_NAMES[kind] for kind in kinds)
+            found = ir.KIND_NAMES[info.kind]
+            self.that(info.kind in kinds, f"has a {found} where {wanted} belongs")
+            self.that(optional or not info.optional, "uses a node that may be unset")
+
+    def op(self, op: Op) -> None:
+        match op:
+            case ir.Const():
+                self.that((op.kind is TRUTH) == isinstance(op.value, bool), "is a mixed constant")
+                self.that(not math.isnan(op.value), "is not a number")
+            case ir.Axis():
+                self.axis(op.name, op.kind)
+            case ir.Local() | ir.Nodes() | ir.Edges():
+                pass
+            case ir.Pick() | ir.Last():
+                self.that(0 <= op.phase < len(self.program.phases), "names no phase")
+            case ir.Read():
+                self.read(op)
+            case ir.Marked():
+                feature = self.build.features.get(op.feature)
+                self.that(feature is not None and feature.type is MASK_ONE, "reads no mark")
+                self.that(feature is None or feature.stage is not DERIVED, "reads a derived mark")
+            case ir.HasEdge():
+                self.operand(op.source, NODE_VALUE)
+                self.operand(op.target, NODE_VALUE)
+            case ir.Degree():
+                self.operand(op.node, NODE_VALUE)
+                self.way(op.direction)
+            case ir.Otherwise():
+                self.operand(op.value, NODE_VALUE, optional=True)
+                self.operand(op.default, NODE_VALUE, optional=True)
+                self.that(self.info(op.value).optional, "replaces a node that is never unset")
+            case ir.Unary():
+                self.unary(op)
+            case ir.Binary():
+                self.operator(op.op, op.left, op.right)
+            case ir.Compare():
+                self.compare(op)
+            case ir.Logic():
+                self.that(len(op.args) > 1, "joins nothing")
+                for arg in op.args:
+                    self.operand(arg, TRUTH)
+            case ir.Select():
+                self.operand(op.condition, TRUTH)
+                self.alike(op.then, op.otherwise)
+            case ir.Reduce():
+                self.reduce(op)
+            case ir.Chase():
+                self.chase(op)
+            case ir.Call():
+                self.call(op)
+            case ir.Kept():
+                self.kept(op)
+            case _:
+                assert_never(op)
+
+    def axis(self, name: str, kind: Value) -> None:
+        self.that(self.axes.setdefault(name, kind) is kind, f"gives {name} another kind")
+
+    def way(self, direction: str) -> None:
+        self.that((direction != "both") == self.directed, "goes a way that the graph has not")
+
+    def alike(self, left: Ref, right: Ref) -> None:
+        one, other = self.info(left).kind, self.info(right).kind
+        fits = one is other or (one in _NUMBERS and other in _NUMBERS)
+        self.that(fits, f"mixes a {ir.KIND_NAMES[one]} and a {ir.KIND_NAMES[other]}")
+
+    def read(self, op: ir.Read) -> None:
+        feature = self.build.features.get(op.feature)
+        self.that(feature is not None, "reads no feature")
+        assert feature is not None
+        self.that(feature.stage is not DERIVED, "reads a derived feature, which has no cells")
+        self.that(feature.type is not MASK_ONE, "reads a mark as a table")
+        self.that(len(op.index) == feature.width, "has too many indices or too few")
+        for ref in op.index:
+            self.operand(ref, NODE_VALUE)
+
+    def unary(self, op: ir.Unary) -> None:
+        if op.op == "not":
+            self.operand(op.operand, TRUTH)
+        else:
+            self.operator(op.op, op.operand)
+
+    def operator(self, name: str, *refs: Ref) -> None:
+        fits = name in OPERATORS and OPERATORS[name].arity == len(refs)
+        self.that(fits, f"is no operator on so many numbers: {name}")
+        for ref in refs:
+            self.operand(ref, *_NUMBERS)
+
+    def compare(self, op: ir.Compare) -> None:
+        self.that(op.op in COMPARISONS, f"is no comparison: {op.op}")
+        self.alike(op.left, op.right)
+        if COMPARISONS[op.op].ordered:
+            self.operand(op.left, *_NUMBERS)
+            self.operand(op.right, *_NUMBERS)
+
+    def reduce(self, op: ir.Reduce) -> None:
+        self.that(bool(op.domains), "ranges over nothing")
+        later = ir.own_axes(op)
+        for domain in op.domains:
+            width = 2 if domain.kind == "edges" else 1
+            self.that(len(set(domain.axes)) == width, "has a domain with other axes")
+            self.that((domain.node is not None) == (domain.kind == "near"), "lacks a node")
+            self.operand(domain.node, NODE_VALUE)
+            if domain.node is not None:
+                self.way(domain.direction)
+                early = not self.info(domain.node).axes & later
+                self.that(early, "has a domain that depends on what it binds")
+            later -= set(domain.axes)
+            for axis in domain.axes:
+                self.axis(axis, NUMBER if domain.kind == "range" else NODE_VALUE)
+        own = [axis for domain in op.domains for axis in domain.axes]
+        self.that(len(set(own)) == len(own), "binds an axis twice")
+        self.operand(op.where, TRUTH)
+        self.that((op.body is None) == (op.op == "count"), "has a body too many or too few")
+        self.operand(op.body, *((TRUTH,) if op.op in ("exists", "forall") else _NUMBERS))
+        if op.op in ("argmin", "argmax"):
+            single = len(own) == 1 and op.domains[0].kind != "range"
+            self.that(single, "chooses among more than nodes")
+
+    def chase(self, op: ir.Chase) -> None:
+        for ref in (op.following, op.start, op.target):
+            self.operand(ref, NODE_VALUE)
+        self.operand(op.cost, *_NUMBERS)
+        self.that((op.cost is not None) == (op.op == "path_cost"), "has a cost it does not add")
+        self.that(op.target is None or op.op != "on_cycle", "has a target it does not look for")
+        self.axis(op.at, NODE_VALUE)
+        ends = [self.info(ref).axes for ref in (op.start, op.target) if ref is not None]
+        self.that(not any(op.at in axes for axes in ends), "starts on its own axis")
+
+    def call(self, op: ir.Call) -> None:
+        signature = FUNCTIONS.get(op.function)
+        self.that(signature is not None, "calls no function")
+        assert signature is not None
+        self.that(signature.place == "graph", "is one value of many")
+        self.that(len(op.args) == len(signature.args), "has too many arguments or too few")
+        for arg, kind in zip(op.args, signature.args, strict=True):
+            if isinstance(arg, str):
+                named = arg in signature.choices if kind == "choice" else arg in self.build.features
+                self.that(named, f"is given {arg}")
+            else:
+                self.operand(arg, *((NODE_VALUE,) if kind in ("node", "pointer") else _NUMBERS))
+        self.that((op.at is not None) == ("pointer" in signature.args), "lacks an axis")
+
+    def kept(self, op: ir.Kept) -> None:
+        self.that(0 <= op.number < len(self.program.kept), "keeps nothing")
+        code = self.program.kept[op.number]
+        known = self.program.infos[code.value]
+        self.that((op.kind, op.bound) == (known.kind, known.bound), "forgot what it kept")
+        self.that((op.node is None) == (code.axis is None), "is indexed unlike its table")
+        self.that(op.live == bool(code.follows), "is not as live as its table")
+        self.operand(op.node, NODE_VALUE)
+
+
+# Whole programs
 
 
 @dataclass
@@ -49,9 +296,9 @@ class _Seen:
     def read(self, name: str, version: int) -> None:
         known = self.current.get(name, 0)
         if known is None:
-            require(version > self.latest.get(name, 0), f"`{name}` is read as before a write")
+            _require(version > self.latest.get(name, 0), f"`{name}` is read as before a write")
         else:
-            require(version == known, f"`{name}` is read as of another write")
+            _require(version == known, f"`{name}` is read as of another write")
         self.current[name] = version
         self.latest[name] = max(version, self.latest.get(name, 0))
 
@@ -86,9 +333,9 @@ class _Verifier:
         result: list[frozenset[str]] = []
         for number, op in enumerate(self.program.ops):
             total = ir.own_axes(op)
-            for ref, around in scoped_operands(op):
-                require(0 <= ref < number, f"%{number} reads a later value")
-                require(not around & result[ref], f"%{number} binds an axis twice")
+            for ref, around in _scoped_operands(op):
+                _require(0 <= ref < number, f"%{number} reads a later value")
+                _require(not around & result[ref], f"%{number} binds an axis twice")
                 total |= result[ref]
             result.append(total)
         return result
@@ -98,37 +345,37 @@ class _Verifier:
     def everything_is_used(self) -> None:
         used = reachable(self.program, roots(self.program))
         unused = sorted(set(range(len(self.program.ops))) - used)
-        require(not unused, f"nothing uses the values {unused}")
+        _require(not unused, f"nothing uses the values {unused}")
 
     def root(
         self,
         ref: Ref,
-        kinds: tuple[str, ...],
+        kinds: tuple[Value, ...],
         what: str,
         axes: Iterable[str] = (),
         label: bool = False,
         seen: _Seen | None = None,
     ) -> None:
         """A value that the program names: its kind, its axes, and what it may read."""
-        require(0 <= ref < len(self.program.ops), f"{what} names a value that is not there")
+        _require(0 <= ref < len(self.program.ops), f"{what} names a value that is not there")
         info, bound = self.program.infos[ref], frozenset(axes)
-        require(info.kind in kinds, f"{what} is a {info.kind}")
-        require(not info.optional, f"{what} may be unset")
+        _require(info.kind in kinds, f"{what} is a {ir.KIND_NAMES[info.kind]}")
+        _require(not info.optional, f"{what} may be unset")
         self.axes(ref, bound, what)
         parts = sorted(reachable(self.program, [ref]))
-        require(label or not any(map(self.reads_label, parts)), f"{what} reads an oracle")
+        _require(label or not any(map(self.reads_label, parts)), f"{what} reads an oracle")
         self.versions(parts, what, seen or _Seen())
 
     def axes(self, ref: Ref, bound: frozenset[str], what: str) -> None:
         free = self.program.infos[ref].axes
-        require(free <= bound, f"{what} depends on {sorted(free - bound)}")
-        require(not self.bound_below[ref] & bound, f"{what} binds an axis twice")
+        _require(free <= bound, f"{what} depends on {sorted(free - bound)}")
+        _require(not self.bound_below[ref] & bound, f"{what} binds an axis twice")
 
     def versions(self, parts: list[Ref], what: str, seen: _Seen) -> None:
         for part in parts:
-            for name, version in versions_read(self.program.ops[part], self.stored):
+            for name, version in _versions_read(self.program.ops[part], self.stored):
                 seen.read(name, version)
-                require(name in self.stored or name == GRAPH, f"{what} reads no feature")
+                _require(name in self.stored or name == _GRAPH, f"{what} reads no feature")
 
     def reads_label(self, ref: Ref) -> bool:
         op = self.program.ops[ref]
@@ -137,23 +384,23 @@ class _Verifier:
             return any(map(self.reads_label, reachable(self.program, [code.value])))
         if isinstance(op, ir.Call):
             named = [arg for arg in op.args if isinstance(arg, str) and arg in self.stored]
-            hidden = any(self.stored[name].stage == "oracle" for name in named)
+            hidden = any(self.stored[name].stage is ORACLE for name in named)
             return FUNCTIONS[op.function].oracle or hidden
-        return isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage == "oracle"
+        return isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage is ORACLE
 
     # Parts
 
     def kept_values(self) -> None:
         for number, code in enumerate(self.program.kept):
-            require(code.number == number, "kept values are out of order")
+            _require(code.number == number, "kept values are out of order")
             axes = () if code.axis is None else (code.axis,)
-            self.root(code.value, ("number", "truth"), f"kept{number}", axes, label=True)
+            self.root(code.value, (NUMBER, TRUTH), f"kept{number}", axes, label=True)
             when = self.program.infos[code.value].when
             known = (when == "state") == bool(code.follows)
-            require(known, f"kept{number} is not known at reset")
+            _require(known, f"kept{number} is not known at reset")
             parts = [self.program.ops[ref] for ref in reachable(self.program, [code.value])]
             nested = any(isinstance(op, ir.Kept) for op in parts)
-            require(not nested, f"kept{number} is made of kept values")
+            _require(not nested, f"kept{number} is made of kept values")
             if code.follows:
                 self.follows(code, parts)
 
@@ -161,45 +408,45 @@ class _Verifier:
         """A live table reads the state at its own node only, and follows all it reads."""
         what = f"kept{code.number}"
         elsewhere = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce)
-        require(not any(isinstance(op, elsewhere) for op in parts), f"{what} reads other nodes")
+        _require(not any(isinstance(op, elsewhere) for op in parts), f"{what} reads other nodes")
         graph = (ir.HasEdge, ir.Degree, ir.Edges)
         changes = self.program.mutable and any(isinstance(op, graph) for op in parts)
-        require(not changes, f"{what} reads a graph that changes")
-        own = ir.Axis(code.axis or "", "node")
+        _require(not changes, f"{what} reads a graph that changes")
+        own = ir.Axis(code.axis or "", NODE_VALUE)
         for op in parts:
-            if isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage == "state":
+            if isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage is STATE:
                 here = isinstance(op, ir.Read) and [self.program.ops[r] for r in op.index] == [own]
-                require(here, f"{what} reads other nodes")
-                require(op.feature in code.follows, f"{what} does not follow `{op.feature}`")
+                _require(here, f"{what} reads other nodes")
+                _require(op.feature in code.follows, f"{what} does not follow `{op.feature}`")
 
     def features(self) -> None:
-        for stage, entries in (("state", self.program.initial), ("derived", self.program.derived)):
+        for stage, entries in ((STATE, self.program.initial), (DERIVED, self.program.derived)):
             for cells in entries:
                 feature = self.feature(cells.feature, stage)
-                width = 0 if feature.type == "mask_one" else PLACES[feature.place]
-                require(len(cells.axes) == width, f"`{feature.name}` has other positions")
-                require(len(set(cells.axes)) == width, f"`{feature.name}` repeats an axis")
-                self.root(cells.value, _STORED[feature.type], f"`{feature.name}`", cells.axes)
-                early = stage == "derived" or self.program.infos[cells.value].when != "state"
+                width = feature.width
+                _require(len(cells.axes) == width, f"`{feature.name}` has other positions")
+                _require(len(set(cells.axes)) == width, f"`{feature.name}` repeats an axis")
+                self.root(cells.value, _STORED[feature.type.value], f"`{feature.name}`", cells.axes)
+                early = stage is DERIVED or self.program.infos[cells.value].when != "state"
                 mutable = self.problem.graph.mutable
-                require(early or mutable, f"`{feature.name}` starts from the state")
+                _require(early or mutable, f"`{feature.name}` starts from the state")
 
-    def feature(self, name: str, stage: str) -> Feature:
+    def feature(self, name: str, stage: Stage) -> Feature:
         feature = self.stored.get(name)
-        require(feature is not None and feature.stage == stage, f"`{name}` is no {stage} feature")
+        _require(feature is not None and feature.stage is stage, f"`{name}` is no {stage} feature")
         assert feature is not None
         return feature
 
     def clauses(self) -> None:
         program = self.program
-        numbers = ("number", "category")
+        numbers = _NUMBERS
         self.root(program.horizon, numbers, "horizon")
         if program.limit is not None:
             self.root(program.limit, numbers, "limit", label=True)
         for clause in ("terminate", "correct", "valid"):
             ref = getattr(program, clause)
             if ref is not None:
-                self.root(ref, ("truth",), clause, label=clause != "valid")
+                self.root(ref, (TRUTH,), clause, label=clause != "valid")
         for name, ref in program.objectives:
             self.root(ref, numbers, f"the objective {name}")
         for name, ref in program.metrics:
@@ -212,27 +459,27 @@ class _Verifier:
         for expert in self.program.experts:
             what = f"the expert {expert.name}"
             if expert.greedy is not None:
-                require(expert.greedy in goals, f"{what} wants an objective that is not there")
+                _require(expert.greedy in goals, f"{what} wants an objective that is not there")
                 continue
-            require(len(expert.rules) == len(self.program.phases), f"{what} lacks a rule")
+            _require(len(expert.rules) == len(self.program.phases), f"{what} lacks a rule")
             for number, rule in enumerate(expert.rules):
                 for choice in rule:
                     self.choice(choice, number, what)
 
     def choice(self, choice: ir.Choice, number: int, what: str) -> None:
         if choice.where is not None:
-            self.root(choice.where, ("truth",), what, (PICK,), label=True)
+            self.root(choice.where, (TRUTH,), what, (PICK,), label=True)
             self.picks([choice.where], number, what)
         for sign, key in choice.keys:
-            require(sign in (1, -1), f"{what} has a key without a sign")
-            self.root(key, ("number", "category"), what, (PICK,), label=True)
+            _require(sign in (1, -1), f"{what} has a key without a sign")
+            self.root(key, _NUMBERS, what, (PICK,), label=True)
             self.picks([key], number, what)
 
     # Phases
 
     def phase(self, number: int, phase: ir.PhaseCode) -> None:
         if phase.allow is not None:
-            self.root(phase.allow, ("truth",), f"allow of {phase.name}", (PICK,))
+            self.root(phase.allow, (TRUTH,), f"allow of {phase.name}", (PICK,))
             self.picks([phase.allow], number, f"allow of {phase.name}")
         what = f"the update of {phase.name}"
         named = list(_named_values(phase.update))
@@ -244,13 +491,13 @@ class _Verifier:
         for ref in reachable(self.program, refs):
             op = self.program.ops[ref]
             later = isinstance(op, ir.Pick) and op.phase >= number
-            require(not later, f"{what} reads a pick that has not happened")
+            _require(not later, f"{what} reads a pick that has not happened")
 
     def no_live_tables(self, refs: list[Ref], what: str) -> None:
         """Tables follow whole updates; between the writes of one they are out of date."""
         ops = (self.program.ops[ref] for ref in reachable(self.program, refs))
         live = any(isinstance(op, ir.Kept) and op.live for op in ops)
-        require(not live, f"{what} reads a table that it changes")
+        _require(not live, f"{what} reads a table that it changes")
 
     def block(
         self,
@@ -263,7 +510,7 @@ class _Verifier:
     ) -> None:
         """Statements in order; `delayed` collects the writes of a loop, which come after it."""
 
-        def value(ref: Ref, *kinds: str, optional: bool = False) -> None:
+        def value(ref: Ref, *kinds: Value, optional: bool = False) -> None:
             if not optional:
                 self.root(ref, kinds, what, axes, seen=seen)
             self.axes(ref, axes, what)
@@ -279,28 +526,30 @@ class _Verifier:
         for statement in body:
             match statement:
                 case ir.Store():
-                    feature = self.feature(statement.feature, "state")
-                    width = 0 if feature.type == "mask_one" else PLACES[feature.place]
-                    require(len(statement.index) == width, f"{what} indexes `{feature.name}` badly")
+                    feature = self.feature(statement.feature, STATE)
+                    width = feature.width
+                    _require(
+                        len(statement.index) == width, f"{what} indexes `{feature.name}` badly"
+                    )
                     for ref in statement.index:
-                        value(ref, "node")
-                    value(statement.value, *_STORED[feature.type])
+                        value(ref, NODE_VALUE)
+                    value(statement.value, *_STORED[feature.type.value])
                     wrote(feature.name)
                 case ir.StoreEdge():
-                    require(self.program.mutable, f"{what} changes a graph that is not mutable")
-                    value(statement.source, "node")
-                    value(statement.target, "node")
-                    value(statement.value, "truth")
-                    wrote(GRAPH)
+                    _require(self.program.mutable, f"{what} changes a graph that is not mutable")
+                    value(statement.source, NODE_VALUE)
+                    value(statement.target, NODE_VALUE)
+                    value(statement.value, TRUTH)
+                    wrote(_GRAPH)
                 case ir.Bind():
                     value(statement.value, optional=True)
-                    require(statement.name not in lets, f"{what} binds {statement.name} twice")
+                    _require(statement.name not in lets, f"{what} binds {statement.name} twice")
                     lets |= {statement.name}
                 case ir.Branch():
-                    value(statement.condition, "truth")
+                    value(statement.condition, TRUTH)
                     self.branch(statement, what, axes, seen, lets, delayed)
                 case ir.Loop():
-                    require(delayed is None, f"{what} has a loop in a loop")
+                    _require(delayed is None, f"{what} has a loop in a loop")
                     self.loop(statement, what, axes, seen, lets)
 
     def branch(
@@ -312,7 +561,7 @@ class _Verifier:
         lets: frozenset[str],
         delayed: set[str] | None,
     ) -> None:
-        require(bool(statement.then or statement.otherwise), f"{what} has an empty branch")
+        _require(bool(statement.then or statement.otherwise), f"{what} has an empty branch")
         then, other = seen.branch(), seen.branch()
         self.block(statement.then, what, axes, then, lets, delayed)
         self.block(statement.otherwise, what, axes, other, lets, delayed)
@@ -329,25 +578,25 @@ class _Verifier:
         inner = axes
         for domain in loop.domains:
             if domain.node is not None:
-                self.root(domain.node, ("node",), what, inner, seen=seen)
+                self.root(domain.node, (NODE_VALUE,), what, inner, seen=seen)
                 self.locals(domain.node, lets, what)
             if domain.kind in ("edges", "near"):
-                seen.read(GRAPH, domain.version)
-            require(not inner & set(domain.axes), f"{what} binds an axis twice")
+                seen.read(_GRAPH, domain.version)
+            _require(not inner & set(domain.axes), f"{what} binds an axis twice")
             inner |= set(domain.axes)
         if loop.where is not None:
-            self.root(loop.where, ("truth",), what, inner, seen=seen)
+            self.root(loop.where, (TRUTH,), what, inner, seen=seen)
             self.locals(loop.where, lets, what)
         delayed: set[str] = set()
         self.block(loop.body, what, inner, seen, lets, delayed)
-        require(bool(delayed), f"{what} has a loop that writes nothing")
+        _require(bool(delayed), f"{what} has a loop that writes nothing")
         seen.wrote(delayed)
 
     def locals(self, ref: Ref, lets: frozenset[str], what: str) -> None:
         for part in reachable(self.program, [ref]):
             op = self.program.ops[part]
             unknown = isinstance(op, ir.Local) and op.name not in lets
-            require(not unknown, f"{what} reads a let that is not bound")
+            _require(not unknown, f"{what} reads a let that is not bound")
 
 
 def _named_values(body: tuple[ir.Statement, ...]) -> Iterable[Ref]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from gnarl_compiler.ir import ops as ir
-from gnarl_compiler.ir.ops import Program, Ref, Unsupported
+from gnarl_compiler.ir.ops import Program, Ref, Unsupported, map_operands
 
 Mover = Callable[[Ref], Ref]
 
@@ -102,33 +102,6 @@ def _statement(statement: ir.Statement, move: Mover) -> ir.Statement:
 
 def map_domain(domain: ir.Domain, move: Mover) -> ir.Domain:
     return domain if domain.node is None else replace(domain, node=move(domain.node))
-
-
-def map_operands(op: ir.Op, move: Mover) -> ir.Op:
-    """The same operation on moved operands."""
-    match op:
-        case ir.Read():
-            return replace(op, index=tuple(move(ref) for ref in op.index))
-        case ir.Logic():
-            return replace(op, args=tuple(move(ref) for ref in op.args))
-        case ir.Call():
-            args = tuple(move(arg) if isinstance(arg, int) else arg for arg in op.args)
-            return replace(op, args=args)
-        case ir.Reduce():
-            return ir.Reduce(
-                op.op,
-                tuple(map_domain(domain, move) for domain in op.domains),
-                None if op.where is None else move(op.where),
-                None if op.body is None else move(op.body),
-            )
-        case ir.Const() | ir.Axis() | ir.Local() | ir.Pick() | ir.Last() | ir.Marked():
-            return op
-        case ir.Nodes() | ir.Edges():
-            return op
-        case _:
-            named = {name: getattr(op, name) for name in ir.ref_fields(op)}
-            moved = {name: move(ref) for name, ref in named.items() if ref is not None}
-            return replace(op, **moved)  # type: ignore[arg-type]
 
 
 def reachable(program: Program, refs: Iterable[Ref]) -> set[Ref]:

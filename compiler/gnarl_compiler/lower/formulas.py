@@ -12,6 +12,16 @@ from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Ref
 from gnarl_dsl import model
 from gnarl_dsl.model import Expr, Problem
+from gnarl_dsl.model.kinds import (
+    CATEGORY,
+    EDGE,
+    MASK_ONE,
+    NODE_VALUE,
+    NUMBER,
+    POINTER,
+    TRUTH,
+    Value,
+)
 from gnarl_dsl.report.diagnostics import InternalError
 
 Names = Mapping[str, Ref]
@@ -65,11 +75,11 @@ class FormulaLowering:
         add = self.build.add
         match expr:
             case model.Number():
-                return add(ir.Const(float(expr.value), "number"))
+                return add(ir.Const(float(expr.value), NUMBER))
             case model.Boolean():
-                return add(ir.Const(expr.value, "truth"))
+                return add(ir.Const(expr.value, TRUTH))
             case model.Category():
-                return add(ir.Const(float(expr.value), "category"))
+                return add(ir.Const(float(expr.value), CATEGORY))
             case model.Variable():
                 return names[expr.name]
             case model.Read():
@@ -91,10 +101,10 @@ class FormulaLowering:
                 )
             case model.Unary():
                 operand = self.expr(expr.operand, names)
-                return add(ir.Unary(expr.op, operand))  # type: ignore[arg-type]
+                return add(ir.Unary(expr.op, operand))
             case model.Arithmetic():
                 left, right = self.expr(expr.left, names), self.expr(expr.right, names)
-                return add(ir.Binary(expr.op, left, right))  # type: ignore[arg-type]
+                return add(ir.Binary(expr.op, left, right))
             case model.Compare():
                 left, right = self.expr(expr.left, names), self.expr(expr.right, names)
                 return add(ir.Compare(expr.op, left, right))
@@ -150,18 +160,18 @@ class FormulaLowering:
     def cell(self, name: str, index: tuple[Ref, ...]) -> Ref:
         """A stored cell, or the formula of a derived one; derived edges read 0 off the edges."""
         feature = self.build.features[name]
-        if feature.type == "mask_one":
+        if feature.type is MASK_ONE:
             return self.build.add(ir.Compare("==", self.marked(name), index[0]))
-        if feature.stage != "derived":
+        if not feature.stage.computed:
             return self.build.add(ir.Read(name, index, self.versions.of(name)))
         if feature.initial is None:
             raise InternalError(f"the derived feature `{name}` has no formula")
         value = self.inlined(feature.initial, feature.vars, index)
-        if feature.place != "edge":
+        if feature.place is not EDGE:
             return value
         joined = self.has_edge(index[0], index[1])
         kind = self.build.infos[value].kind
-        nothing = self.build.add(ir.Const(False if kind == "truth" else 0.0, kind))
+        nothing = self.build.add(ir.Const(False if kind is TRUTH else 0.0, kind))
         return self.build.add(ir.Select(joined, value, nothing))
 
     def has_edge(self, source: Ref, target: Ref) -> Ref:
@@ -171,13 +181,13 @@ class FormulaLowering:
         if not self.problem.graph.directed:
             ends.add((target, source, version))
         if ends & self.joined:
-            return self.build.add(ir.Const(True, "truth"))
+            return self.build.add(ir.Const(True, TRUTH))
         return self.build.add(ir.HasEdge(source, target, version))
 
     def marked(self, name: str) -> Ref:
         """The node of a mask_one, or the formula that says which."""
         feature = self.build.features[name]
-        if feature.stage != "derived" or feature.initial is None:
+        if not feature.stage.computed or feature.initial is None:
             return self.build.add(ir.Marked(name, self.versions.of(name)))
         return self.inlined(feature.initial, (), ())
 
@@ -201,21 +211,21 @@ class FormulaLowering:
         yield tuple(result), inner
         self.depth, self.joined = outside
 
-    def domain(self, binder: model.Binder, names: Names) -> tuple[ir.Domain, ir.Kind]:
+    def domain(self, binder: model.Binder, names: Names) -> tuple[ir.Domain, Value]:
         axes = tuple(f"{name}_{self.depth + i}" for i, name in enumerate(binder.names))
         version = self.versions.of("")
         match binder.domain:
             case model.NodesDomain():
-                return ir.Domain("nodes", axes), "node"
+                return ir.Domain("nodes", axes), NODE_VALUE
             case model.EdgesDomain():
-                return ir.Domain("edges", axes, version=version), "node"
+                return ir.Domain("edges", axes, version=version), NODE_VALUE
             case model.NearDomain():
                 node = self.expr(binder.domain.node, names)
                 way = binder.domain.direction
-                return ir.Domain("near", axes, node, way, version=version), "node"
+                return ir.Domain("near", axes, node, way, version=version), NODE_VALUE
             case model.RangeDomain():
                 bounds = (binder.domain.first, binder.domain.last)
-                return ir.Domain("range", axes, bounds=bounds), "number"
+                return ir.Domain("range", axes, bounds=bounds), NUMBER
             case _:
                 assert_never(binder.domain)
 
@@ -229,7 +239,7 @@ class FormulaLowering:
         at = f"at_{self.depth}"
         start = self.expr(expr.start, names)
         target = None if expr.target is None else self.expr(expr.target, names)
-        here = self.build.add(ir.Axis(at, "node"))
+        here = self.build.add(ir.Axis(at, NODE_VALUE))
         self.depth += 1
         following = self.cell(expr.pointer, (here,))
         cost = None if expr.weight is None else self.cell(expr.weight, (following, here))
@@ -244,7 +254,7 @@ class FormulaLowering:
         for arg in expr.args:
             if not isinstance(arg, model.FeatureRef):
                 args.append(arg.value if isinstance(arg, model.Choice) else self.expr(arg, names))
-            elif self.build.features[arg.feature].type == "pointer":
+            elif self.build.features[arg.feature].type is POINTER:
                 at = f"at_{self.depth}"
                 args.append(self.over_nodes(arg.feature, at))
             else:
@@ -255,7 +265,7 @@ class FormulaLowering:
 
     def over_nodes(self, feature: str, axis: str) -> Ref:
         """A feature at every node."""
-        node = self.build.add(ir.Axis(axis, "node"))
+        node = self.build.add(ir.Axis(axis, NODE_VALUE))
         self.depth += 1
         value = self.cell(feature, (node,))
         self.depth -= 1

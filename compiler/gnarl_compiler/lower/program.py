@@ -12,14 +12,16 @@ from gnarl_compiler.ir.walk import shallow, sweep
 from gnarl_compiler.lower.formulas import FormulaLowering, Names, Versions
 from gnarl_dsl import model
 from gnarl_dsl.model import Expr, Problem, choose_reward
+from gnarl_dsl.model.kinds import DERIVED, NODE_VALUE, STATE
 from gnarl_dsl.report.diagnostics import InternalError
 
 
-class Lowering(FormulaLowering):
-    """Adds statements, and the parts of a program."""
+class Lowering:
+    """Statements, and the parts of a program, around the lowering of formulas."""
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+        self.problem = problem
+        self.formulas = FormulaLowering(problem)
         self.locals = 0
         self.delayed: set[str] | None = None  # what the loop that is being lowered writes
 
@@ -47,88 +49,90 @@ class Lowering(FormulaLowering):
         return tuple(result)
 
     def assign(self, statement: model.Assign, names: Names) -> ir.Store:
-        index = tuple(self.expr(part, names) for part in statement.index)
-        value = self.expr(statement.value, names)
+        index = tuple(self.formulas.expr(part, names) for part in statement.index)
+        value = self.formulas.expr(statement.value, names)
         self.wrote(statement.feature)
         return ir.Store(statement.feature, index, value, statement.span)
 
     def set_edge(self, statement: model.SetEdge, names: Names) -> ir.StoreEdge:
-        ends = self.expr(statement.source, names), self.expr(statement.target, names)
-        value = self.expr(statement.value, names)
+        ends = (
+            self.formulas.expr(statement.source, names),
+            self.formulas.expr(statement.target, names),
+        )
+        value = self.formulas.expr(statement.value, names)
         self.wrote("")
         return ir.StoreEdge(*ends, value, statement.span)
 
     def wrote(self, name: str) -> None:
         """Later statements read another version; those of a loop see the state before it."""
         if self.delayed is None:
-            self.versions.bump(name)
+            self.formulas.versions.bump(name)
         else:
             self.delayed.add(name)
 
     def bind(self, statement: model.Bind, names: Names) -> ir.Bind:
-        value = self.expr(statement.value, names)
+        value = self.formulas.expr(statement.value, names)
         self.locals += 1
         return ir.Bind(f"{statement.name}_{self.locals}", value)
 
     def local(self, bind: ir.Bind) -> Ref:
-        info = self.build.infos[bind.value]
-        return self.build.add(ir.Local(bind.name, info.kind, info.optional, info.bound))
+        info = self.formulas.build.infos[bind.value]
+        return self.formulas.build.add(ir.Local(bind.name, info.kind, info.optional, info.bound))
 
     def when(self, statement: model.When, names: Names) -> Iterator[ir.Statement]:
         """After a branch every feature that either side wrote counts as written."""
-        condition = self.expr(statement.condition, names)
-        known = self.build.const(condition)
+        condition = self.formulas.expr(statement.condition, names)
+        known = self.formulas.build.const(condition)
         if known is not None:
             yield from self.statements(
                 statement.then if known.value else statement.otherwise, names
             )
             return
-        before = self.versions.counts
+        before = self.formulas.versions.counts
         then = self.statements(statement.then, names)
-        after_then, self.versions.counts = self.versions.counts, before
+        after_then, self.formulas.versions.counts = self.formulas.versions.counts, before
         other = self.statements(statement.otherwise, names)
-        written = self.versions.changed(before, after_then)
+        written = self.formulas.versions.changed(before, after_then)
         if written:
-            self.versions.bump(*sorted(written))
+            self.formulas.versions.bump(*sorted(written))
         if then or other:
             yield ir.Branch(condition, then, other)
 
     def for_each(self, statement: model.ForEach, names: Names) -> Iterator[ir.Statement]:
         self.delayed = set()
-        with self.bound(statement.binders, names) as (domains, inner):
-            where = None if statement.where is None else self.expr(statement.where, inner)
+        with self.formulas.bound(statement.binders, names) as (domains, inner):
+            where = None if statement.where is None else self.formulas.expr(statement.where, inner)
             body = self.statements(statement.body, inner)
         written, self.delayed = self.delayed, None
         if written:
-            self.versions.bump(*sorted(written))
+            self.formulas.versions.bump(*sorted(written))
             yield ir.Loop(domains, where, body)
 
     # The program
 
     def phase(self, number: int) -> ir.PhaseCode:
         phase = self.problem.phases[number]
-        self.versions = Versions()
+        self.formulas.versions = Versions()
         names = self.phase_names(number)
-        allow = None if phase.allow is None else self.expr(phase.allow, names)
+        allow = None if phase.allow is None else self.formulas.expr(phase.allow, names)
         update = self.statements(phase.update, names)
-        self.versions = Versions()
+        self.formulas.versions = Versions()
         return ir.PhaseCode(phase.name, allow, update)
 
     def phase_names(self, number: int) -> dict[str, Ref]:
         """Earlier picks of the round by name; the pick itself is the axis `pick`."""
         phases = self.problem.phases
-        names = {phases[k].variable: self.build.add(ir.Pick(k)) for k in range(number)}
-        names[phases[number].variable] = self.build.add(ir.Axis(PICK, "node"))
+        names = {phases[k].variable: self.formulas.build.add(ir.Pick(k)) for k in range(number)}
+        names[phases[number].variable] = self.formulas.build.add(ir.Axis(PICK, NODE_VALUE))
         return names
 
     def cells(self, feature: model.Feature) -> ir.Cells:
         if feature.initial is None:
             raise InternalError(f"the feature `{feature.name}` has no formula")
-        count = 0 if feature.type == "mask_one" else {"node": 1, "graph": 0}.get(feature.place, 2)
-        axes = tuple(f"cell{i}" for i in range(count))
-        refs = [self.build.add(ir.Axis(axis, "node")) for axis in axes]
+        axes = tuple(f"cell{i}" for i in range(feature.width))
+        refs = [self.formulas.build.add(ir.Axis(axis, NODE_VALUE)) for axis in axes]
         names = dict(zip(feature.vars, refs, strict=False))
-        return ir.Cells(feature.name, axes, self.expr(feature.initial, names))
+        return ir.Cells(feature.name, axes, self.formulas.expr(feature.initial, names))
 
     def expert(self, expert: model.RuleExpert | model.GreedyExpert) -> ir.ExpertCode:
         if isinstance(expert, model.GreedyExpert):
@@ -143,15 +147,15 @@ class Lowering(FormulaLowering):
         return tuple(self.choice(alternative, names) for alternative in rule.alternatives)
 
     def choice(self, alternative: model.Alternative, names: Names) -> ir.Choice:
-        where = None if alternative.where is None else self.expr(alternative.where, names)
+        where = None if alternative.where is None else self.formulas.expr(alternative.where, names)
         keys = tuple(
-            (1 if key.direction == "minimising" else -1, self.expr(key.value, names))
+            (1 if key.direction == "minimising" else -1, self.formulas.expr(key.value, names))
             for key in alternative.keys
         )
         return ir.Choice(where, keys)
 
     def maybe(self, expr: Expr | None) -> Ref | None:
-        return None if expr is None else self.expr(expr, {})
+        return None if expr is None else self.formulas.expr(expr, {})
 
 
 def lower_problem(problem: Problem, reward: str | None = None) -> ir.Program:
@@ -162,8 +166,8 @@ def lower_problem(problem: Problem, reward: str | None = None) -> ir.Program:
 
 def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program:
     stages = {
-        stage: tuple(work.cells(f) for f in problem.features if f.stage == stage)
-        for stage in ("state", "derived")
+        stage: tuple(work.cells(f) for f in problem.features if f.stage is stage)
+        for stage in (STATE, DERIVED)
     }
     chosen = choose_reward(problem, reward)
     program = ir.Program(
@@ -173,23 +177,23 @@ def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program
         ops=(),
         infos=(),
         phases=tuple(work.phase(number) for number in range(len(problem.phases))),
-        initial=stages["state"],
-        derived=stages["derived"],
-        horizon=work.expr(problem.horizon, {}),
+        initial=stages[STATE],
+        derived=stages[DERIVED],
+        horizon=work.formulas.expr(problem.horizon, {}),
         limit=work.maybe(problem.limit),
         terminate=work.maybe(problem.terminate),
         correct=work.maybe(problem.correct),
         valid=work.maybe(problem.valid),
-        objectives=tuple((o.name, work.expr(o.value, {})) for o in problem.objectives),
-        metrics=tuple((m.name, work.expr(m.value, {})) for m in problem.metrics),
+        objectives=tuple((o.name, work.formulas.expr(o.value, {})) for o in problem.objectives),
+        metrics=tuple((m.name, work.formulas.expr(m.value, {})) for m in problem.metrics),
         reward=None if chosen is None else _reward(work, chosen),
         experts=tuple(work.expert(expert) for expert in problem.experts),
         kept=(),
     )
-    table = work.build
+    table = work.formulas.build
     return sweep(replace(program, ops=tuple(table.ops), infos=tuple(table.infos)))
 
 
 def _reward(work: Lowering, chosen: model.Objective | model.Reward) -> ir.RewardCode:
     kind = "potential" if isinstance(chosen, model.Objective) else chosen.kind
-    return ir.RewardCode(chosen.name, kind, work.expr(chosen.value, {}))
+    return ir.RewardCode(chosen.name, kind, work.formulas.expr(chosen.value, {}))

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
-from gnarl_compiler.ir.ops import Program, Ref
-from gnarl_compiler.ir.walk import map_operands, map_program, roots, sweep
+from gnarl_compiler.ir.ops import Program, Ref, map_operands
+from gnarl_compiler.ir.walk import map_program, roots, sweep
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
 _HEAVY = (ir.Reduce, ir.Chase, ir.Call)
 
@@ -100,13 +101,15 @@ def find_kept(program: Program) -> dict[Ref, ir.KeptCode]:
 def _worth_keeping(program: Program) -> set[Ref]:
     """Values with a loop in them that are known at reset and fit a table over nodes."""
     heavy: set[Ref] = set()
-    numbers = {op.name for op in program.ops if isinstance(op, ir.Axis) and op.kind != "node"}
+    numbers = {
+        op.name for op in program.ops if isinstance(op, ir.Axis) and op.kind is not NODE_VALUE
+    }
     result: set[Ref] = set()
     for ref, op in enumerate(program.ops):
         if isinstance(op, _HEAVY) or any(part in heavy for part in ir.operands(op)):
             heavy.add(ref)
         info = program.infos[ref]
-        fits = len(info.axes) <= 1 and not info.axes & numbers and info.kind in ("number", "truth")
+        fits = len(info.axes) <= 1 and not info.axes & numbers and info.kind in (NUMBER, TRUTH)
         if ref in heavy and fits and info.when == "reset":
             result.add(ref)
     return result
@@ -114,5 +117,5 @@ def _worth_keeping(program: Program) -> set[Ref]:
 
 def _read(program: Program, code: ir.KeptCode, build: Builder) -> ir.Kept:
     info = program.infos[code.value]
-    node = None if code.axis is None else build.add(ir.Axis(code.axis, "node"))
+    node = None if code.axis is None else build.add(ir.Axis(code.axis, NODE_VALUE))
     return ir.Kept(code.number, info.kind, info.bound, node)

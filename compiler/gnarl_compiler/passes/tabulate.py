@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
-from gnarl_compiler.ir.ops import Program, Ref
-from gnarl_compiler.ir.walk import map_operands, map_program, reachable, sweep
+from gnarl_compiler.ir.ops import Program, Ref, map_operands
+from gnarl_compiler.ir.walk import map_program, reachable, sweep
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, STATE, TRUTH
 
 _OWN = (ir.Const, ir.Axis, ir.Nodes, ir.Unary, ir.Binary, ir.Compare, ir.Logic, ir.Select)
 
@@ -98,11 +99,11 @@ def _own_terms(program: Program, problem: Problem) -> set[Ref]:
         if not all(part in own for part in ir.operands(op)) or len(program.infos[ref].axes) > 1:
             continue
         match op:
-            case ir.Read() if stages[op.feature] == "state":
+            case ir.Read() if stages[op.feature] is STATE:
                 here = [program.ops[part] for part in op.index]
                 allowed = len(here) == 1 and isinstance(here[0], ir.Axis) and op.version == 0
             case ir.Read() | ir.Marked():
-                allowed = stages[op.feature] != "state"
+                allowed = stages[op.feature] is not STATE
             case ir.HasEdge():
                 allowed = not program.mutable
             case _:
@@ -115,13 +116,13 @@ def _own_terms(program: Program, problem: Problem) -> set[Ref]:
 def _looks_far(program: Program, problem: Problem, ref: Ref) -> bool:
     """Whether it is worth a table: a number or truth of this state, found by two nodes."""
     info = program.infos[ref]
-    if info.when != "state" or len(info.axes) != 1 or info.kind not in ("number", "truth"):
+    if info.when != "state" or len(info.axes) != 1 or info.kind not in (NUMBER, TRUTH):
         return False
-    pairs = {f.name for f in problem.features if f.place in ("edge", "pair")}
+    pairs = {f.name for f in problem.features if f.place.width == 2}
     parts = reachable(program, [ref])
     axes = [op for op in (program.ops[part] for part in parts) if isinstance(op, ir.Axis)]
     far = any(_is_far(program, part, pairs) for part in parts)
-    return far and all(axis.kind == "node" for axis in axes)
+    return far and all(axis.kind is NODE_VALUE for axis in axes)
 
 
 def _is_far(program: Program, ref: Ref, pairs: set[str]) -> bool:
@@ -139,7 +140,7 @@ def _table(program: Program, ref: Ref, number: int, build: Builder) -> ir.KeptCo
     for part in sorted(reachable(program, [ref])):
         op = program.ops[part]
         if isinstance(op, ir.Axis):
-            op = ir.Axis(axis, "node")
+            op = ir.Axis(axis, NODE_VALUE)
         elif isinstance(op, ir.Read) and program.infos[part].when == "state":
             follows |= {op.feature} if len(op.index) == 1 else set()
         moved[part] = build.add(map_operands(op, moved.__getitem__))
@@ -149,5 +150,5 @@ def _table(program: Program, ref: Ref, number: int, build: Builder) -> ir.KeptCo
 def _read(program: Program, ref: Ref, code: ir.KeptCode, build: Builder) -> ir.Kept:
     info = program.infos[ref]
     (axis,) = info.axes
-    node = build.add(ir.Axis(axis, "node"))
+    node = build.add(ir.Axis(axis, NODE_VALUE))
     return ir.Kept(code.number, info.kind, info.bound, node, live=True)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from gnarl_compiler.support.jit import njit
+from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE, SNAP
 
 INF = math.inf
 
@@ -43,7 +44,7 @@ def nearly(a, b):  # type: ignore[no-untyped-def]
     if a == b:
         return True
     gap = abs(a - b)  # infinite if one of them is; both would be equal, or apart
-    return (gap <= max(1e-6 * max(abs(a), abs(b)), 1e-12)) & (gap < INF)
+    return (gap <= max(RELATIVE * max(abs(a), abs(b)), ABSOLUTE)) & (gap < INF)
 
 
 @njit
@@ -51,7 +52,7 @@ def ceiling(a):  # type: ignore[no-untyped-def]
     if math.isinf(a):
         return a
     near = float(np.rint(a))
-    return near if abs(a - near) <= 1e-9 else float(math.ceil(a))
+    return near if abs(a - near) <= SNAP else float(math.ceil(a))
 
 
 @njit
@@ -59,4 +60,4 @@ def flooring(a):  # type: ignore[no-untyped-def]
     if math.isinf(a):
         return a
     near = float(np.rint(a))
-    return near if abs(a - near) <= 1e-9 else float(math.floor(a))
+    return near if abs(a - near) <= SNAP else float(math.floor(a))

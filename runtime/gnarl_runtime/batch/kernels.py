@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
-from gnarl_compiler.emit.chains import MEMO
-from gnarl_compiler.emit.values import array_name
+from gnarl_compiler.emit.abi import Abi, Kernel
 from gnarl_compiler.interpret.state import SpecRunError
 from gnarl_compiler.support.endings import DEAD_END, ILLEGAL
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import NODE
 from gnarl_runtime.batch.batch import Batch
-
-_KEPT_TYPES = {"number": np.float64, "truth": np.bool_}
 
 
 class Kernels:
@@ -27,27 +25,27 @@ class Kernels:
         self.artifact = artifact
         self.batch = batch
         self.problem: Problem = batch.layout.problem
-        self.arrays = {**_core_arrays(batch), **_feature_arrays(batch)}
-        for name, kind, place in artifact.module.KEPT:
-            shape = batch.legal.shape if place == "node" else batch.n.shape
-            fresh: NDArray[Any] = np.zeros(shape, _KEPT_TYPES[kind])
-            self.arrays[name] = (kept or {}).get(name, fresh)
-        for name in artifact.module.SCRATCH:
-            kind = MEMO[name.rpartition("_")[2]]
-            self.arrays[name] = np.zeros(batch.legal.shape[1], kind)
+        self.abi = abi = artifact.abi
+        self.arrays = {**_core_arrays(batch), **_feature_arrays(batch, abi)}
+        for table in abi.kept:
+            shape = batch.legal.shape if table.place is NODE else batch.n.shape
+            fresh: NDArray[Any] = np.zeros(shape, table.type)
+            self.arrays[table.array] = (kept or {}).get(table.array, fresh)
+        for space in abi.scratch:
+            self.arrays[space.array] = np.zeros(batch.legal.shape[1], space.type)
         self.fault = np.zeros(len(batch.n), np.int32)  # (slots,)
-        self._bound = {name: self._bind(name) for name in artifact.module.ARGUMENTS}
+        self._bound = {kernel.name: self._bind(kernel) for kernel in abi.kernels}
 
-    def _bind(self, kernel: str) -> tuple[Any, tuple[NDArray[Any], ...]]:
-        names = self.artifact.arguments(kernel)
-        missing = [name for name in names if name not in self.arrays]
+    def _bind(self, kernel: Kernel) -> tuple[Any, tuple[NDArray[Any], ...]]:
+        missing = [name for name in kernel.arrays if name not in self.arrays]
         if missing:
             raise LookupError(f"the batch has no room for {', '.join(missing)}")
-        return self.artifact.kernel(kernel), tuple(self.arrays[name] for name in names)
+        arrays = tuple(self.arrays[name] for name in kernel.arrays)
+        return self.artifact.kernel(kernel.name), arrays
 
     def kept(self) -> dict[str, NDArray[Any]]:
         """The values that the reset kernel left for the others."""
-        return {name: self.arrays[name] for name, _, _ in self.artifact.module.KEPT}
+        return {table.array: self.arrays[table.array] for table in self.abi.kept}
 
     def run(self, kernel: str, *first: NDArray[Any]) -> None:
         function, arrays = self._bound[kernel]
@@ -69,8 +67,8 @@ class Kernels:
         for slot in np.flatnonzero(self.fault):
             code = int(self.fault[slot])
             if code > 0:
-                line, what = self.artifact.module.FAULTS[code - 1]
-                raise SpecRunError.at_line(self.problem, line, what)
+                fault = self.abi.fault(code)
+                raise SpecRunError(self.problem, fault.span, fault.what)
             if code == DEAD_END:
                 phase = self.problem.phases[int(self.batch.phase[slot])]
                 span = phase.allow.span if phase.allow is not None else phase.span
@@ -86,6 +84,6 @@ def _core_arrays(batch: Batch) -> dict[str, NDArray[Any]]:
     return {name: getattr(batch, name) for name in names}
 
 
-def _feature_arrays(batch: Batch) -> dict[str, NDArray[Any]]:
-    stored = {feature.name: feature for feature in batch.layout.stored()}
-    return {array_name(f): batch.features[name] for name, f in stored.items()}
+def _feature_arrays(batch: Batch, abi: Abi) -> dict[str, NDArray[Any]]:
+    stored = (entry for entry in abi.features if entry.feature in batch.features)
+    return {entry.array: batch.features[entry.feature] for entry in stored}

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact, compile_problem
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.edges import fill_ends
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl.model import Problem
+from gnarl_dsl.model.kinds import DERIVED
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
@@ -39,9 +41,7 @@ class Compiled:
 
     @property
     def oracles(self) -> tuple[str, ...]:
-        used = {name for names in self.artifact.module.ARGUMENTS.values() for name in names}
-        hidden = [f.name for f in self.problem.features if f.stage == "oracle"]
-        return tuple(name for name in hidden if f"o_{name}" in used)
+        return self.artifact.abi.oracles
 
 
 def compile_for(
@@ -75,7 +75,7 @@ class Engine:
         self.rewards = np.zeros(slots)  # (slots,)
         self.ends = np.zeros((slots, self.batch.layout.edges, 2), np.int32)
         self.environments = np.arange(slots)
-        self._has_derived = any(f.stage == "derived" for f in self.problem.features)
+        self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
         self.episodes = np.zeros(slots, np.int64)
         self.seed(seed)
 
@@ -144,15 +144,16 @@ class Engine:
             has = ", ".join(self.compiled.experts) or "none"
             raise ValueError(f"this engine was compiled with experts: {has}; not `{chosen}`")
         out = np.zeros(self.batch.legal.shape) if out is None else out
-        self.kernels.run(f"expert_{chosen}", self.environments, out)
+        self.kernels.run(Role.EXPERT.of(str(chosen)), self.environments, out)
         return out
 
     def judge(self, clause: str, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """`correct` or `valid` in some slots, false elsewhere; true if there is no such clause."""
         out = np.zeros(self.slots, np.bool_)
         out[slots] = True
-        if self.compiled.artifact.has(f"judge_{clause}"):
-            self.kernels.run(f"judge_{clause}", slots, out)
+        kernel = Role.JUDGE.of(clause)
+        if self.compiled.artifact.abi.has(kernel):
+            self.kernels.run(kernel, slots, out)
         return out
 
 

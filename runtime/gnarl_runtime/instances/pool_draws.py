@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact, compile_problem
-from gnarl_compiler.emit.values import array_name
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream_key
@@ -146,7 +146,7 @@ class Drawer:
     ) -> None:
         self.problem, self.seed, self.streams = problem, seed, Streams()
         self.reset = artifact or compile_problem(problem, mode=_ONLY_RESET)
-        self.oracles = tuple(dict.fromkeys([*oracles, *read_at_reset(problem, self.reset)]))
+        self.oracles = tuple(dict.fromkeys([*oracles, *read_at_reset(self.reset)]))
 
     def draw(self, wishes: Sequence[Wish], nodes: int, tick: Tick) -> Batch:
         """A batch whose slots are the wishes come true, with their oracle columns."""
@@ -193,7 +193,6 @@ class Drawer:
             load_cells(batch, slots, self.problem.feature(name), cells)
 
 
-def read_at_reset(problem: Problem, artifact: Artifact) -> list[str]:
+def read_at_reset(artifact: Artifact) -> tuple[str, ...]:
     """The oracles that decide whether an episode is over at its start."""
-    wanted = set(artifact.arguments("reset"))
-    return [f.name for f in problem.features if f.stage is ORACLE and array_name(f) in wanted]
+    return artifact.abi.oracles_of([artifact.abi.kernel(Role.RESET.of())])

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING, TERMINATED, TRUNCATED
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import STATE
@@ -218,7 +219,7 @@ class _Table:
         if self.objective is not None:
             out.objective[own] = self._values(self.objective, slots)
         for name, values in out.metrics.items():
-            values[own] = self._values(f"metric_{name}", slots)
+            values[own] = self._values(Role.METRIC.of(name), slots)
         for slot, episode in zip(slots.tolist(), own.tolist(), strict=True):
             if self.keep.solutions:
                 self.solutions[episode] = _digest(engine, slot)
@@ -237,8 +238,10 @@ def _objective_kernel(engine: Engine, name: str | None) -> str | None:
     if name is not None and name not in known:
         has = ", ".join(known) or "none"
         raise ValueError(f"{problem.name} has no objective `{name}`; it has: {has}")
-    kernel = f"objective_{name or known[0]}" if known else ""
-    return kernel if engine.compiled.artifact.has(kernel) else None
+    if not known:
+        return None
+    kernel = Role.OBJECTIVE.of(name or known[0])
+    return kernel if engine.compiled.artifact.abi.has(kernel) else None
 
 
 def _raise_illegal(engine: Engine) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from gnarl_compiler.build.artifact import Artifact, compile_problem, generate_code
 from gnarl_compiler.build.plain import load_plain
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import ORACLE
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.instances.cells import to_cells
@@ -28,13 +28,6 @@ def artifact_of(problem: Problem, jit: bool, reward: str | None = None) -> Artif
     return Artifact(text, Path("plain"), load_plain(text))
 
 
-def oracles_of(problem: Problem, artifact: Artifact) -> tuple[str, ...]:
-    """The oracles that the kernels read."""
-    used = {name for names in artifact.module.ARGUMENTS.values() for name in names}
-    hidden = [feature.name for feature in problem.features if feature.stage is ORACLE]
-    return tuple(name for name in hidden if f"o_{name}" in used)
-
-
 def instance_pool(
     problem: Problem, artifact: Artifact, instances: Sequence[Instance], metrics: bool = True
 ) -> Pool:
@@ -42,19 +35,19 @@ def instance_pool(
 
     Without `metrics`, oracles that only metrics read are not solved, and these are meaningless.
     """
-    names = oracles_of(problem, artifact)
+    names = artifact.abi.oracles
     if not metrics:
-        instances = _without(problem, _metric_only(artifact, names), instances)
+        instances = _without(problem, _metric_only(artifact), instances)
     if all(name in instance.oracles for instance in instances for name in names):
         return _given_pool(problem, instances, names)
     return pool_of(problem, instances, names)
 
 
-def _metric_only(artifact: Artifact, names: Sequence[str]) -> list[str]:
+def _metric_only(artifact: Artifact) -> list[str]:
     """The oracles that no kernel but those of metrics reads."""
-    kernels = [k for k in artifact.module.ARGUMENTS if not k.startswith("metric_")]
-    used = {array for kernel in kernels for array in artifact.arguments(kernel)}
-    return [name for name in names if f"o_{name}" not in used]
+    abi = artifact.abi
+    used = abi.oracles_of(kernel for kernel in abi.kernels if kernel.role is not Role.METRIC)
+    return [name for name in abi.oracles if name not in used]
 
 
 def _without(

@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
-from gnarl_compiler.emit.values import array_name
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import Episode
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import ORACLE, STATE
 from gnarl_dsl.model.parts import parts_inside
 from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.batch import Batch
@@ -75,9 +73,7 @@ class Board:
 
     @cached_property
     def oracles(self) -> tuple[str, ...]:
-        used = {name for names in self.artifact.module.ARGUMENTS.values() for name in names}
-        hidden = [f.name for f in self.problem.features if f.stage is ORACLE]
-        return tuple(name for name in hidden if f"o_{name}" in used)
+        return self.artifact.abi.oracles
 
     def _kernels(self, slots: int) -> Kernels:
         edges = None
@@ -128,8 +124,8 @@ class Board:
     # Rows
 
     def _columns(self) -> Iterator[Column]:
-        own = [array_name(f) for f in self.problem.features if f.stage is STATE]
-        names = [*own, *_PROGRESS]
+        abi = self.artifact.abi
+        names = [*abi.state_arrays, *_PROGRESS]
         if self.problem.graph.mutable:
             names += _GRAPH
         start = 0
@@ -137,7 +133,7 @@ class Board:
             yield (column := Column(name, start, self._bytes(name).shape[1]))
             start += column.width
         self.key_width = start
-        follows = [*self.artifact.module.LIVE]  # kept tables that updates write
+        follows = [table.array for table in abi.kept if table.live]  # updates write these
         if self.problem.graph.mutable:
             follows += _FOLLOWS_GRAPH
         for name in follows:
@@ -157,7 +153,7 @@ class Board:
     @cached_property
     def scratch(self) -> frozenset[str]:
         """Arrays that kernels use for themselves while they work on one slot."""
-        return frozenset(self.artifact.module.SCRATCH)
+        return frozenset(space.array for space in self.artifact.abi.scratch)
 
     @cached_property
     def forgotten(self) -> tuple[int, ...]:
@@ -173,7 +169,7 @@ class Board:
     def load(self, rows: Rows, instance: Index, kernel: str) -> None:
         """Put states into the first slots, with what a kernel reads of their instances."""
         count = len(rows)
-        for name in self.artifact.arguments(kernel):
+        for name in self.artifact.abi.kernel(kernel).arrays:
             if name not in self.changing and name not in self.scratch:
                 self.work.arrays[name][:count] = self.home.arrays[name][instance]
         for column in self.columns:
@@ -184,7 +180,7 @@ class Board:
         """Run a kernel on the first slots only."""
         arrays = [
             self.work.arrays[name] if name in self.scratch else self.work.arrays[name][:count]
-            for name in self.artifact.arguments(kernel)
+            for name in self.artifact.abi.kernel(kernel).arrays
         ]
         with np.errstate(all="ignore"):
             self.artifact.kernel(kernel)(*first, *arrays)
@@ -204,7 +200,7 @@ class Board:
         return own.view(array.dtype).reshape(len(rows), *array.shape[1:])
 
     def value(self, kernel: str, rows: Rows, instance: Index) -> NDArray[np.float64]:
-        """`judge_…`, `objective_…` or `metric_…` of some states."""
+        """A judgement, objective or metric of some states."""
         result = np.zeros(len(rows))
         for start in range(0, len(rows), self.room):
             chunk = slice(start, start + self.room)

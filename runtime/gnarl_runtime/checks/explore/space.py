@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING, SpecFault
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import INPUT
@@ -165,10 +166,10 @@ class Space:
             yield slice(start, start + len(own)), len(own)
 
     def has(self, kernel: str) -> bool:
-        return self.board.artifact.has(kernel)
+        return self.board.artifact.abi.has(kernel)
 
     def value(self, kernel: str, states: Index | None = None) -> NDArray[np.float64]:
-        """`judge_…`, `objective_…` or `metric_…` of every state, or of some."""
+        """A judgement, objective or metric of every state, or of some."""
         states = np.arange(len(self)) if states is None else states
         return self.board.value(kernel, self.rows[states], self.instance[states])
 
@@ -176,7 +177,7 @@ class Space:
         """An expert's distribution (states, nodes); zeros also where asking it stops the spec."""
         states = np.arange(len(self)) if states is None else states
         result = np.zeros((len(states), self.board.nodes))
-        for part, count in self._chunks(f"expert_{name}", states):
+        for part, count in self._chunks(Role.EXPERT.of(name), states):
             result[part] = ask_expert(self.board, name, count)
         return result
 
@@ -201,11 +202,11 @@ def ask_expert(board: Board, name: str, count: int) -> NDArray[np.float64]:
     """An expert's distribution in the first slots of a board, which hold states."""
     out = np.zeros((count, board.nodes))
     try:
-        board.run(f"expert_{name}", count, np.arange(count), out)
+        board.run(Role.EXPERT.of(name), count, np.arange(count), out)
     except SpecFault:
         for slot in range(count):
             try:
-                board.run(f"expert_{name}", count, np.array([slot]), out)
+                board.run(Role.EXPERT.of(name), count, np.array([slot]), out)
             except SpecFault:
                 out[slot] = 0.0
     return out

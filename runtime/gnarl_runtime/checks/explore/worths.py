@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl.model import Expert, GreedyExpert, Problem
 from gnarl_runtime.checks.explore.board import Board, Index, Rows
@@ -45,7 +46,7 @@ class View:
         return self.space.problem
 
     def _judged(self, clause: Literal["correct", "valid"]) -> Truths:
-        kernel = f"judge_{clause}"
+        kernel = Role.JUDGE.of(clause)
         if not self.space.has(kernel):
             return np.ones(len(self.space), np.bool_)
         return np.asarray(self.space.value(kernel) != 0)
@@ -155,6 +156,6 @@ def follow_expert(name: str, board: Board, rows: Rows, instance: Index) -> Truth
     wanted = np.zeros((len(rows), board.nodes), np.bool_)
     for start in range(0, len(rows), board.room):
         part = slice(start, start + board.room)
-        board.load(rows[part], instance[part], f"expert_{name}")
+        board.load(rows[part], instance[part], Role.EXPERT.of(name))
         wanted[part] = ask_expert(board, name, len(rows[part])) > 0
     return wanted

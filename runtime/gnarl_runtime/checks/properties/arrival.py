@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_runtime.checks.explore.board import Board, Index, Rows
 from gnarl_runtime.checks.explore.explore import distinct
@@ -126,9 +127,9 @@ class Plays:
 
     def _good(self, rows: Rows, instance: Index) -> Truths:
         clauses = ["valid"] if self.expert.greedy else ["valid", "correct"]
-        kernels = [f"judge_{clause}" for clause in clauses]
+        kernels = [Role.JUDGE.of(clause) for clause in clauses]
         good = np.ones(len(rows), np.bool_)
-        for kernel in filter(self.board.artifact.has, kernels):
+        for kernel in filter(self.board.artifact.abi.has, kernels):
             good &= self.board.value(kernel, rows, instance) != 0
         return good
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gnarl_compiler.support.endings import RUNNING, TERMINATED
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import SNAP
+from gnarl_dsl.language.operators import SNAP
 from gnarl_dsl.model.kinds import DERIVED
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.board import Board
@@ -21,8 +21,8 @@ from gnarl_runtime.checks.properties.found import Found
 
 def fault_at(board: Board, code: int) -> tuple[str, Span]:
     """What a fault of the kernels says, and where in the spec."""
-    module = board.artifact.module
-    return module.FAULTS[code - 1][1], Span(*module.FAULT_SPANS[code - 1])
+    fault = board.artifact.abi.fault(code)
+    return fault.what, fault.span
 
 
 def start_failures(board: Board) -> Iterator[Failure]:

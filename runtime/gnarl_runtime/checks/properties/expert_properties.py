@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gnarl_compiler.support.endings import RUNNING, TERMINATED, TRUNCATED
-from gnarl_dsl.language.numbers import SNAP
+from gnarl_dsl.language.operators import SNAP
 from gnarl_dsl.model import Expert, GreedyExpert, Problem
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.worths import View

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
-from gnarl_compiler.emit.values import array_name
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import STATE
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.artifacts import artifact_of
 from gnarl_runtime.checks.explore.board import Board, Index, Rows
@@ -133,7 +132,7 @@ def matters(part: Part, space: Space) -> bool:
     other = board.step(translated(space, board, source), space.instance[source], picks)
     mine = space.rows[space.target[chances]]
     differs = other.fault > 0
-    for name in state_arrays(space.problem):
+    for name in state_arrays(space.board):
         both = space.board.field(mine, name), board.field(other.rows, name)
         differs |= (both[0] != both[1]).reshape(len(mine), -1).any(axis=1)
     part.looked_at += len(chances)
@@ -153,11 +152,11 @@ def _decides(part: Part, space: Space, board: Board) -> bool:
     states = np.flatnonzero(asked)
     states = states[:: 1 + len(states) // _LOOKED_AT]
     rows = translated(space, board, states)
-    other = board.value("judge_correct", rows, space.instance[states])
+    other = board.value(Role.JUDGE.of("correct"), rows, space.instance[states])
     part.looked_at += len(states)
     for state in states[: 2 * ENOUGH]:
         _remember(part, space, int(state), ())
-    return bool((other != space.value("judge_correct", states)).any())
+    return bool((other != space.value(Role.JUDGE.of("correct"), states)).any())
 
 
 def refers_to_correct(node: object) -> bool:
@@ -180,10 +179,10 @@ def _remember(part: Part, space: Space, state: int, last: tuple[int, ...]) -> No
     part.seen.append((instance, (*space.picks_to(state), *last)))
 
 
-def state_arrays(problem: Problem) -> list[str]:
+def state_arrays(board: Board) -> tuple[str, ...]:
     """The arrays of a batch that updates write."""
-    own = [array_name(f) for f in problem.features if f.stage is STATE]
-    return [*own, "adjacency"] if problem.graph.mutable else own
+    own = board.artifact.abi.state_arrays
+    return (*own, "adjacency") if board.problem.graph.mutable else own
 
 
 def translated(space: Space, board: Board, states: Index) -> Rows:

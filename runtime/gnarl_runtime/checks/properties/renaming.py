@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.emit.values import array_name
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.streams import stream
-from gnarl_dsl.language.numbers import ABSOLUTE, RELATIVE
+from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, NODE, STATE
 from gnarl_runtime.checks.explore.board import Board, Index
@@ -55,9 +55,9 @@ def check_renaming(view: View, seed: int) -> Iterator[Found]:
 def _kernels(problem: Problem) -> Iterator[tuple[str, str]]:
     for clause in ("correct", "valid"):
         if getattr(problem, clause) is not None:
-            yield f"judge_{clause}", f"`{clause}`"
+            yield Role.JUDGE.of(clause), f"`{clause}`"
     for goal in problem.objectives:
-        yield f"objective_{goal.name}", f"the objective `{goal.name}`"
+        yield Role.OBJECTIVE.of(goal.name), f"the objective `{goal.name}`"
 
 
 def nearly(left: Values, right: Values) -> Truths:
@@ -129,8 +129,9 @@ class _Twin:
     @cached_property
     def fields(self) -> dict[str, Feature | None]:
         """What to compare: the spec's own features and the progress of the episode."""
+        abi, features = self.board.artifact.abi, self.space.problem.features
         own: dict[str, Feature | None] = {
-            array_name(f): f for f in self.space.problem.features if f.stage is STATE
+            abi.array_of(f.name): f for f in features if f.stage is STATE
         }
         names = ["phase", "rounds", "ended", "potential", "legal", "last"]
         if self.space.problem.graph.mutable:

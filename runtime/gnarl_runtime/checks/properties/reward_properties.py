@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import ABSOLUTE, RELATIVE
+from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import OPTIMAL, Problem, choose_reward
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View
@@ -53,7 +54,7 @@ def check_telescope(view: View, reward: str | None = None) -> Iterator[Found]:
         odd = (space.rewards[led] != gain) & np.isfinite(gain)
     what = f"the reward of this pick is not the gain in `{entry.name}`"
     yield Found("reward-telescope", source[odd], what, span, last=space.picks[led][odd])
-    kernel = f"objective_{entry.name}"
+    kernel = Role.OBJECTIVE.of(entry.name)
     if isinstance(entry, model.Objective) and space.has(kernel):
         value = space.value(kernel)
         off = np.flatnonzero(view.starting & (value != potential) & np.isfinite(potential))
@@ -70,7 +71,7 @@ def check_optimal(view: View) -> Iterator[Found]:
     if not problem.objectives or all(expert.name != OPTIMAL for expert in problem.experts):
         return
     goal = problem.objective()
-    worth = space.value(f"objective_{goal.name}")
+    worth = space.value(Role.OBJECTIVE.of(goal.name))
     over = space.ended != RUNNING
     own = over & reached_by(view, OPTIMAL)
     claimed = per_instance(space, np.where(own, worth, np.inf), own, np.minimum)

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.support.endings import RUNNING
-from gnarl_dsl.language.numbers import ABSOLUTE
+from gnarl_dsl.language.operators import ABSOLUTE
 from gnarl_dsl.model import GreedyExpert, Problem
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View
@@ -70,7 +71,7 @@ class Standings:
         if space.board.nodes < SMALLEST or not self.experts or not len(space):
             return
         self._note_choices(view)
-        worth = space.value(f"objective_{self.problem.objective().name}")
+        worth = space.value(Role.OBJECTIVE.of(self.problem.objective().name))
         chance = np.maximum(space.legal.sum(axis=1, keepdims=True), 1)
         starts = np.flatnonzero(space.depth == 0)
         starts = starts[(differ(space, worth) & space.complete)[space.instance[starts]]]

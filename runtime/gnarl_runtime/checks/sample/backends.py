@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
+from gnarl_compiler.emit.abi import Kernel, Role
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import SpecRunError, State
@@ -121,14 +122,17 @@ class _Pair:
     def stopped(self, error: SpecRunError) -> str | None:
         """The interpreter stopped: the kernels must name the same line."""
         self.state, code = None, int(self.kernels.fault[0])
-        line = self.artifact.module.FAULTS[code - 1][0] if code > 0 else None
+        line = self._line(code) if code > 0 else None
         return None if line == error.line else f"only the interpreter stops: {error}"
+
+    def _line(self, code: int) -> int:
+        return self.problem.line_of(self.artifact.abi.fault(code).span)
 
     def unexpected_fault(self) -> str | None:
         code = int(self.kernels.fault[0])
         if code > 0:
-            line, what = self.artifact.module.FAULTS[code - 1]
-            return f"only compiled code stops: line {line}: {what}"
+            fault = self.artifact.abi.fault(code)
+            return f"only compiled code stops: {fault.told(self.problem)}"
         dead = self.state is not None and self.game.is_dead_end(self.state)
         if (code == DEAD_END) != dead:
             return f"a dead end in {'compiled code' if code else 'the interpreter'} only"
@@ -174,7 +178,7 @@ class _Pair:
         yield from self.values(state)
         for expert in self.problem.experts:
             out = np.zeros(batch.legal.shape)
-            found = attempt(lambda: self.run(f"expert_{expert.name}", _SLOT, out))  # noqa: B023
+            found = attempt(lambda: self.run(Role.EXPERT.of(expert.name), _SLOT, out))  # noqa: B023
             wanted = attempt(lambda: game.expert(state, expert.name))  # noqa: B023
             seen = out[0, :n] if found is None else None
             yield f"the expert `{expert.name}`", seen, wanted
@@ -185,27 +189,34 @@ class _Pair:
         try:
             seen = self.game.observation(state)
         except SpecRunError as error:
-            line = self.artifact.module.FAULTS[fault[0] - 1][0] if fault[0] > 0 else 0
+            line = self._line(int(fault[0])) if fault[0] > 0 else 0
             yield "the line that observing stops at", line, error.line
             return
         for name, values in seen.items():
             yield f"`{name}`", self.kernels.batch.read_feature(0, name), values
 
     def values(self, state: State) -> Iterator[tuple[str, Any, Any]]:
-        game, problem = self.game, self.problem
-        asked: list[tuple[str, Callable[[], float]]] = []
-        if problem.correct is not None:
-            asked.append(("judge_correct", lambda: float(game.correct(state))))
-        if problem.valid is not None:
-            asked.append(("judge_valid", lambda: float(game.valid(state))))
-        for goal in problem.objectives:
-            asked.append((f"objective_{goal.name}", lambda g=goal: game.objective(state, g.name)))  # type: ignore[misc]
-        for entry in problem.metrics:
-            asked.append((f"metric_{entry.name}", lambda e=entry: game.metric(state, e.name)))  # type: ignore[misc]
-        for kernel, wanted in asked:
-            out = np.zeros(1)
-            self.run(kernel, _SLOT, out)
-            yield kernel.replace("_", " ", 1), out[0], wanted()
+        for kernel in self.artifact.abi.kernels:
+            wanted = self.wanted(kernel, state)
+            if wanted is not None:
+                out = np.zeros(1)
+                self.run(kernel.name, _SLOT, out)
+                yield f"{kernel.role.value} {kernel.subject}", out[0], wanted
+
+    def wanted(self, kernel: Kernel, state: State) -> float | None:
+        """The interpreter's value of a judgement; None for kernels that fill none."""
+        match kernel.role:
+            case Role.JUDGE:
+                judge = self.game.correct if kernel.subject == "correct" else self.game.valid
+                return float(judge(state))
+            case Role.OBJECTIVE:
+                return self.game.objective(state, kernel.subject)
+            case Role.METRIC:
+                return self.game.metric(state, kernel.subject)
+            case Role.RESET | Role.STEP | Role.OBSERVE | Role.EXPERT:
+                return None
+            case _:
+                assert_never(kernel.role)
 
 
 def attempt(action: Callable[[], Any]) -> Any:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import TRUNCATED
-from gnarl_dsl.language.numbers import SNAP
+from gnarl_dsl.language.operators import SNAP
 from gnarl_dsl.model import OPTIMAL, GreedyExpert, Problem
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.findings.findings import Property
@@ -44,7 +45,7 @@ class Judge:
     def _objective(self, slots: Index) -> NDArray[np.float64]:
         if self.goal is None:
             return np.zeros(len(slots))
-        return self.arena.values(f"objective_{self.goal.name}", slots)
+        return self.arena.values(Role.OBJECTIVE.of(self.goal.name), slots)
 
     def found(self) -> Iterator[Found]:
         """Everything that the plays break."""
@@ -91,11 +92,10 @@ class Judge:
 
     def fault(self, why: Stop) -> tuple[str, Span | None]:
         """What went wrong at run time, and where; an expert's attempt only tells in words."""
-        module = self.arena.artifact.module
         if not why.fault:
             return why.text, None
-        start, end, file = module.FAULT_SPANS[why.fault - 1]
-        return str(module.FAULTS[why.fault - 1][1]), Span(start, end, file)
+        fault = self.arena.artifact.abi.fault(why.fault)
+        return fault.what, fault.span
 
     # Plays that ended
 
@@ -115,9 +115,10 @@ class Judge:
                 yield from self.expert_end(slot, bool(correct[k]), bool(valid[k]))
 
     def _judged(self, clause: str, slots: Index) -> NDArray[np.bool_]:
-        if not self.arena.artifact.has(f"judge_{clause}"):
+        kernel = Role.JUDGE.of(clause)
+        if not self.arena.artifact.abi.has(kernel):
             return np.ones(len(slots), np.bool_)
-        return np.asarray(self.arena.values(f"judge_{clause}", slots) != 0)
+        return np.asarray(self.arena.values(kernel, slots) != 0)
 
     def expert_end(self, slot: int, correct: bool, valid: bool) -> Iterator[Found]:
         batch, name = self.arena.batch, self.arena.seats[slot].expert

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING, TERMINATED, SpecFault
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.checks.explore.artifacts import batch_for
@@ -122,7 +123,7 @@ class Arena:
         """An expert's distributions (all slots, nodes); slots in which it stops are stopped."""
         out = np.zeros(self.batch.legal.shape)
         try:
-            self.run(f"expert_{expert}", slots, out)
+            self.run(Role.EXPERT.of(expert), slots, out)
         except SpecFault:  # does not say in which slot
             for slot in slots:
                 self._answer_alone(expert, int(slot), out)
@@ -130,7 +131,7 @@ class Arena:
 
     def _answer_alone(self, expert: str, slot: int, out: Chances) -> None:
         try:
-            self.run(f"expert_{expert}", np.array([slot]), out)
+            self.run(Role.EXPERT.of(expert), np.array([slot]), out)
         except SpecFault as fault:
             self.stop(slot, Stop("fault", text=str(fault)))
 

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
+from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.support.endings import SpecFault
 from gnarl_dsl.model import Feature, Problem
@@ -105,11 +106,10 @@ class _Pairs:
 
     def judgements(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         arena, problem = self.arena, self.arena.problem
-        kernels = [f"judge_{c}" for c in ("correct", "valid") if arena.artifact.has(f"judge_{c}")]
-        kernels += [f"objective_{goal.name}" for goal in problem.objectives]
-        for kernel in kernels:
-            values = arena.values(kernel, np.arange(2 * self.count))
-            yield kernel.split("_", 1)[1], self.equal(values[self.here], values[self.there])
+        for kernel in arena.artifact.abi.kernels:
+            if kernel.role in (Role.JUDGE, Role.OBJECTIVE):
+                values = arena.values(kernel.name, np.arange(2 * self.count))
+                yield kernel.subject, self.equal(values[self.here], values[self.there])
         n, m = int(arena.batch.n.max()), int(arena.batch.m.max())
         for name, terms in problem.costs.experts:
             if evaluate_cost(terms, n, m) <= _COST:
@@ -118,7 +118,7 @@ class _Pairs:
     def same_answers(self, expert: str) -> NDArray[np.bool_]:
         answers = np.zeros(self.arena.batch.legal.shape)
         try:
-            self.arena.run(f"expert_{expert}", np.arange(2 * self.count), answers)
+            self.arena.run(Role.EXPERT.of(expert), np.arange(2 * self.count), answers)
         except SpecFault:
             return np.ones(self.count, np.bool_)  # a run-time error, which plays report
         return self.equal(answers[self.here], self.back(answers))

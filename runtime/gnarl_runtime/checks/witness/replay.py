@@ -7,7 +7,7 @@ from typing import assert_never
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import SpecRunError, State
-from gnarl_dsl.language.numbers import SNAP, nearly_equal
+from gnarl_dsl.language.operators import SNAP, nearly_equal
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.findings.findings import Failure
 from gnarl_runtime.checks.properties.reward_properties import Paying

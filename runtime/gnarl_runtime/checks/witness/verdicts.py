@@ -13,7 +13,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import SpecRunError, State
 from gnarl_compiler.support.endings import SpecFault
-from gnarl_dsl.language.numbers import ABSOLUTE, nearly_equal
+from gnarl_dsl.language.operators import ABSOLUTE, nearly_equal
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.artifacts import artifact_of

@@ -13,7 +13,7 @@ from gnarl_compiler.graphs.instance import Instance, relabel_values
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import SpecRunError, State
-from gnarl_dsl.language.numbers import nearly_equal
+from gnarl_dsl.language.operators import nearly_equal
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import ORACLE
 from gnarl_runtime.checks.findings.findings import Failure

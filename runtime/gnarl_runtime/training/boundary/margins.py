@@ -22,12 +22,12 @@ from gnarl_compiler.interpret.evaluate import Bindings, Evaluator
 from gnarl_compiler.interpret.execute import Executor, Write
 from gnarl_compiler.interpret.state import Episode, State, Value
 from gnarl_dsl import model
-from gnarl_dsl.language.numbers import compare_values
+from gnarl_dsl.language.operators import COMPARISONS, Operator
 from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.model.kinds import NUMBER, STATE
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.training.boundary.flow import Flow
-from gnarl_runtime.training.boundary.slopes import Cell, Slopes, Traced, slopes_of
+from gnarl_runtime.training.boundary.slopes import Cell, Slopes, Traced, slopes_of, traced
 
 
 class Key(NamedTuple):
@@ -72,6 +72,9 @@ class Tracer(Evaluator):
         value = self.value(expr, bound)
         return value if isinstance(value, float) else float(value or 0.0)
 
+    def apply(self, operator: Operator, *values: float) -> float:
+        return traced(operator, values)
+
     def cell(self, name: str, index: tuple[int, ...]) -> Value:
         value = super().cell(name, index)
         if name not in self.flow.carrying or isinstance(value, Traced):
@@ -103,7 +106,7 @@ class Tracer(Evaluator):
         if left is None or right is None:
             return False
         self.note(Key(expr.span, "compare", known_values(bound)), left - right)
-        return compare_values(expr.op, left, right)
+        return COMPARISONS[expr.op].holds(left, right)
 
     def quantifier(self, expr: model.Quantifier, bound: Bindings) -> Value:
         """All cases are looked at: which one settles the matter would depend on their order."""

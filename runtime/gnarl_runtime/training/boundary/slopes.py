@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from gnarl_dsl.language.operators import Operator
+
 Cell = tuple[str, tuple[int, ...]]  # an input and a position; an undirected edge has u < v
 Slopes = Mapping[Cell, float]
 
@@ -55,6 +57,27 @@ class Traced(float):
 
     def __rtruediv__(self, other: float) -> Traced:
         return _quotient(other, self)
+
+
+# Operators that Python's own arithmetic, and so that of Traced, computes.
+_OWN_SLOPES = frozenset(["neg", "abs", "+", "-", "*", "/", "min", "max"])
+_NEAR = 1e-6  # how far from a number slopes are measured, in parts of it
+
+
+def traced(operator: Operator, values: tuple[float, ...]) -> float:
+    """An operator's value with its slopes: by its own rule, none where it makes steps, or else
+    measured on either side of each operand."""
+    value = operator.evaluate(*values)
+    if operator.name in _OWN_SLOPES or operator.whole or not any(map(slopes_of, values)):
+        return value
+    slopes: Slopes = {}
+    for position, operand in enumerate(values):
+        gap = _NEAR * max(1.0, abs(float(operand)))
+        plain = [float(other) for other in values]
+        above = operator.evaluate(*plain[:position], plain[position] + gap, *plain[position + 1 :])
+        below = operator.evaluate(*plain[:position], plain[position] - gap, *plain[position + 1 :])
+        slopes = _joined(slopes, _scaled(slopes_of(operand), (above - below) / (2 * gap)))
+    return Traced(float(value), slopes)
 
 
 def slopes_of(value: float) -> Slopes:
