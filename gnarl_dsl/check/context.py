@@ -10,7 +10,7 @@ from gnarl_dsl import model
 from gnarl_dsl.check.cost import Spent, Terms
 from gnarl_dsl.check.scopes import Binding, Scope
 from gnarl_dsl.check.types import Facts, Type, Typed
-from gnarl_dsl.language.builtins import RESERVED
+from gnarl_dsl.language.words import RESERVED
 from gnarl_dsl.model.kinds import CATEGORY, EDGE, FeatureType, Place, Stage, Value
 from gnarl_dsl.report.diagnostics import Collector, Note
 from gnarl_dsl.report.source import Source, Span

@@ -10,8 +10,7 @@ from gnarl_dsl.check.context import Declarations
 from gnarl_dsl.check.feature_lines import declare_feature
 from gnarl_dsl.check.header import all_of, first_of
 from gnarl_dsl.check.hints import FOREIGN_GRAPHS
-from gnarl_dsl.language import builtins
-from gnarl_dsl.language.builtins import RESERVED
+from gnarl_dsl.language.words import GRAPH_WORDS, RESERVED
 from gnarl_dsl.report.diagnostics import Note
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.report.suggestions import did_you_mean
@@ -141,19 +140,17 @@ def _report_repeated_clauses(names: Declarations, blocks: tuple[ast.Block, ...])
 def _graph(names: Declarations, tree: ast.GraphDecl) -> model.GraphKind:
     words = [word.text for word in tree.attributes]
     for word in tree.attributes:
-        if word.text not in builtins.GRAPH_WORDS:
-            fix = did_you_mean(word.text, builtins.GRAPH_WORDS)
+        if word.text not in GRAPH_WORDS:
+            fix = did_you_mean(word.text, GRAPH_WORDS)
             fix = fix or FOREIGN_GRAPHS.get(word.text)
-            expected = ", ".join(builtins.GRAPH_WORDS)
+            expected = ", ".join(GRAPH_WORDS)
             names.found.add("GN111", word.span, name=word.text, expected=expected, fix=fix)
     if ("directed" in words) == ("undirected" in words):
-        known = [word for word in words if word in builtins.GRAPH_WORDS]
+        known = [word for word in words if word in GRAPH_WORDS]
         if known == words or "directed" in words:
             fix = "Keep one of the two." if "directed" in words else None
             names.found.add("GN112", tree.span, fix=fix)
-    flags: dict[str, Any] = {
-        word: word in words for word in builtins.GRAPH_WORDS if word != "undirected"
-    }
+    flags: dict[str, Any] = {word: word in words for word in GRAPH_WORDS if word != "undirected"}
     _contradictions(names, tree, words)
     return model.GraphKind.model_construct(**flags)
 

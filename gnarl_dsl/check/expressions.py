@@ -52,7 +52,7 @@ from gnarl_dsl.check.types import (
     merge_types,
     poison,
 )
-from gnarl_dsl.language import builtins, signatures
+from gnarl_dsl.language import registered, signatures, words
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operator
 from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.language.signatures import (
@@ -282,12 +282,12 @@ def _let(context: Context, tree: ast.Let) -> LetInfo | None:
 
 def _let_param(context: Context, param: ast.LetParam) -> model.LetParam | None:
     word = param.type.text if param.type else NODE_VALUE.name
-    if word in builtins.LET_TYPES:
+    if word in words.LET_TYPES:
         kind = kinds.VALUES[word]
         return model.LetParam.model_construct(name=param.name.text, type=kind)
     span = param.type.span if param.type else param.span
-    fix = did_you_mean(word, builtins.LET_TYPES) or FOREIGN_TYPES.get(word)
-    expected = ", ".join(builtins.LET_TYPES)
+    fix = did_you_mean(word, words.LET_TYPES) or FOREIGN_TYPES.get(word)
+    expected = ", ".join(words.LET_TYPES)
     context.found.add("GN106", span, name=word, expected=expected, fix=fix)
     return None
 
@@ -427,7 +427,7 @@ def _unknown_name(context: Context, tree: ast.Name, scope: Scope, expected: Type
         found.add("GN408", tree.span, name=name)
     elif context.names.is_lost(name):
         pass
-    elif name in builtins.RESERVED or _is_function(context, name, scope):
+    elif name in words.RESERVED or _is_function(context, name, scope):
         found.add("GN224", tree.span, name=name, fix=bare_builtin_fix(name))
     elif expected is not None and expected.choices:
         fix = did_you_mean(name, [*expected.choices, *scope.bound])
@@ -540,7 +540,7 @@ def _brackets_fix(context: Context, name: str) -> str | None:
     if name in context.names.lets:
         params = ", ".join(param.name.text for param in context.names.lets[name].params)
         return f"It is a let: write `{name}({params})`." if params else f"Write `{name}`."
-    forms = {"edge": "edge(u, v)", **{word: f"{word}(v)" for word in builtins.DEGREES}}
+    forms = {"edge": "edge(u, v)", **{word: f"{word}(v)" for word in words.DEGREES}}
     return f"Write `{forms[name]}`." if name in forms else None
 
 
@@ -792,7 +792,7 @@ def _call(context: Context, tree: ast.Call, scope: Scope) -> Typed:
         return _let_call(context, tree.name, tree.args, tree.span, scope)
     if name == "edge":
         return _edge(context, tree, scope)
-    if name in builtins.DEGREES:
+    if name in words.DEGREES:
         return _degree(context, tree, scope)
     if name in OPERATORS and OPERATORS[name].called:
         return _number_function(context, tree, OPERATORS[name], scope)
@@ -820,16 +820,16 @@ def _function_fix(context: Context, tree: ast.Call, scope: Scope) -> str | None:
         index = given if len(given) == len(tree.args) == wanted else "xy"[:wanted]
         cell = f"{name}[{', '.join(index)}]" if wanted else name
         return f"`{name}` is a feature, which is read with brackets: `{cell}`."
-    if name in builtins.NEAR or name in ("nodes", "edges"):
-        call = f"{name}(x)" if name in builtins.NEAR else name
+    if name in words.NEAR or name in ("nodes", "edges"):
+        call = f"{name}(x)" if name in words.NEAR else name
         return f"`{name}` is a set: use it as in `exists y in {call}: …`."
     if name in scope.bound or name in set(names.global_names()):
         return f"`{name}` takes nothing in parentheses: write `{name}`."
     if name in FOREIGN_FUNCTIONS:
         return FOREIGN_FUNCTIONS[name]
-    known = [*names.lets, *builtins.FUNCTIONS, *builtins.MATH, *builtins.CHASES]
+    known = [*names.lets, *registered.FUNCTIONS, *words.MATH, *words.CHASES]
     folds = ("count", "sum", "exists", "forall", "last")
-    return did_you_mean(name, [*known, *builtins.DEGREES, "edge", *folds])
+    return did_you_mean(name, [*known, *words.DEGREES, "edge", *folds])
 
 
 def _let_call(
@@ -897,11 +897,11 @@ def _edge(context: Context, tree: ast.Call, scope: Scope) -> Typed:
 
 
 def _degree(context: Context, tree: ast.Call, scope: Scope) -> Typed:
-    direction = builtins.DEGREES[tree.name.text]
+    direction = words.DEGREES[tree.name.text]
     args = [check_as(context, arg, scope, NODE, f"`{tree.name.text}`") for arg in tree.args]
     if not arity_ok(context, tree.name, tree.span, len(args), ["v"]):
         return poison(tree.span)
-    if not _direction_ok(context, tree.name, builtins.DEGREES):
+    if not _direction_ok(context, tree.name, words.DEGREES):
         return poison(tree.span)
     expr = model.Degree.model_construct(span=tree.span, node=args[0].expr, direction=direction)
     return Typed(expr, WHOLE, args[0].facts)
@@ -1261,13 +1261,13 @@ def _domain(context: Context, tree: ast.Binder, scope: Scope) -> _Set:
     if isinstance(domain, ast.RangeDomain):
         return _Set(_range(context, domain, scope), WHOLE)
     word = domain.name.text
-    if word in builtins.NEAR:
+    if word in words.NEAR:
         return _near(context, domain, scope)
     if word == "nodes" and not domain.args:
         return _Set(model.NodesDomain.model_construct(), NODE, cost.NODES)
     if word == "edges" and not domain.args:
         return _Set(model.EdgesDomain.model_construct(), NODE, cost.EDGES)
-    fix = did_you_mean(word, ["nodes", "edges", *builtins.NEAR])
+    fix = did_you_mean(word, ["nodes", "edges", *words.NEAR])
     if word in context.names.features:
         fix = f"Range over nodes: `{tree.names[0].text} in nodes where …`."
     if not context.names.is_lost(word):
@@ -1279,10 +1279,10 @@ def _near(context: Context, domain: ast.NamedDomain, scope: Scope) -> _Set:
     word = domain.name.text
     args = [check_as(context, arg, scope, NODE, f"`{word}`") for arg in domain.args]
     sound = arity_ok(context, domain.name, domain.span, len(args), ["x"])
-    sound = _direction_ok(context, domain.name, builtins.NEAR) and sound
+    sound = _direction_ok(context, domain.name, words.NEAR) and sound
     if not sound or args[0].is_poison:
         return _Set(None, NODE)
-    near = model.NearDomain.model_construct(node=args[0].expr, direction=builtins.NEAR[word])
+    near = model.NearDomain.model_construct(node=args[0].expr, direction=words.NEAR[word])
     return _Set(near, NODE, cost.DEGREE, args[0].facts)
 
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from gnarl_dsl.check.context import Declarations, FeatureInfo
 from gnarl_dsl.check.hints import FOREIGN_PLACES, FOREIGN_STAGES, FOREIGN_TYPES
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language import registered
 from gnarl_dsl.model.kinds import (
     CATEGORICAL,
     DERIVED,
@@ -186,22 +186,21 @@ def _report_no_value(names: Declarations, info: FeatureInfo, ending: str) -> Non
 
 
 def _verify_source(names: Declarations, info: FeatureInfo, source: ast.SourceOf) -> None:
-    signature = builtins.SOURCES.get(source.name.text)
+    signature = registered.SOURCES.get(source.name.text)
     name, found = source.name.text, names.found
     if signature is None:
-        fix, expected = did_you_mean(name, builtins.SOURCES), ", ".join(builtins.SOURCES)
+        fix, expected = did_you_mean(name, registered.SOURCES), ", ".join(registered.SOURCES)
         found.add("GN110", source.span, name=name, expected=expected, fix=fix)
         return
-    places = [PLACES[place] for place in signature.places]
-    if info.place not in places or info.type not in [TYPES[kind] for kind in signature.types]:
+    if info.place not in signature.places or info.type not in signature.types:
         found.add(
             "GN130",
             source.span,
             name=name,
             place=info.place.plural,
             type=info.type.name,
-            fits=f"a {' or '.join(signature.types)}",
-            on=" or ".join(place.plural for place in places),
+            fits=f"a {' or '.join(kind.name for kind in signature.types)}",
+            on=" or ".join(place.plural for place in signature.places),
         )
     elif len(source.args) != len(signature.args):
         form = f"{name}({', '.join(signature.args)})" if signature.args else name

@@ -7,7 +7,7 @@ import math
 from gnarl_dsl import model
 from gnarl_dsl.check.context import Declarations
 from gnarl_dsl.check.hints import FOREIGN_FAMILIES, FOREIGN_SPLITS
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language import registered, words
 from gnarl_dsl.report.diagnostics import Collector, Note
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.syntax import ast
@@ -25,9 +25,9 @@ def check_instance_set(tree: ast.Instances, names: Declarations) -> model.Instan
     splits: dict[str, model.Split] = {}
     for split in tree.splits:
         name = split.name.text
-        if name not in builtins.SPLITS:
-            fix = did_you_mean(name, builtins.SPLITS) or FOREIGN_SPLITS.get(name)
-            expected = ", ".join(builtins.SPLITS)
+        if name not in words.SPLITS:
+            fix = did_you_mean(name, words.SPLITS) or FOREIGN_SPLITS.get(name)
+            expected = ", ".join(words.SPLITS)
             found.add("GN119", split.name.span, name=name, expected=expected, fix=fix)
             continue
         if name in splits:
@@ -35,8 +35,8 @@ def check_instance_set(tree: ast.Instances, names: Declarations) -> model.Instan
             notes = [Note(first.name.span, "the first one is here")]
             found.add("GN124", split.name.span, word=name, notes=notes)
         splits[name] = _split(split, names)
-    missing = [name for name in builtins.SPLITS if name not in splits]
-    understood = all(split.name.text in builtins.SPLITS for split in tree.splits)
+    missing = [name for name in words.SPLITS if name not in splits]
+    understood = all(split.name.text in words.SPLITS for split in tree.splits)
     if missing and understood and "instances" not in names.lost_blocks:
         found.add("GN132", tree.name.span, name=tree.name.text, missing=", ".join(missing))
     return model.InstanceSet.model_construct(
@@ -60,10 +60,10 @@ def _split(tree: ast.Split, names: Declarations) -> model.Split:
 
 def _check_generator(tree: ast.Split, names: Declarations) -> None:
     found, word = names.found, tree.generator
-    signature = builtins.GENERATORS.get(word.text)
+    signature = registered.GENERATORS.get(word.text)
     if signature is None:
-        fix = did_you_mean(word.text, builtins.GENERATORS) or FOREIGN_FAMILIES.get(word.text)
-        expected = ", ".join(builtins.GENERATORS)
+        fix = did_you_mean(word.text, registered.GENERATORS) or FOREIGN_FAMILIES.get(word.text)
+        expected = ", ".join(registered.GENERATORS)
         found.add("GN120", word.span, name=word.text, expected=expected, fix=fix)
         return
     if names.graph is not None and names.graph.complete and word.text != "complete":

@@ -38,7 +38,7 @@ from gnarl_dsl.check.scopes import Scope, allowed_pairs, in_order, phase_scopes
 from gnarl_dsl.check.symmetry import is_symmetric
 from gnarl_dsl.check.types import MASK, SCALAR, Typed
 from gnarl_dsl.check.updates import check_update
-from gnarl_dsl.language import builtins
+from gnarl_dsl.language import words
 from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, ORACLE, STATE
 from gnarl_dsl.report.diagnostics import Collector, EnoughErrors, Note
 from gnarl_dsl.report.source import Source
@@ -246,7 +246,7 @@ def _phases(context: Context) -> tuple[model.Phase, ...]:
     trees = list(context.names.phases.values())
     scopes = phase_scopes(trees, context.names.is_mutable)
     for tree in trees:
-        if tree.variable.text not in builtins.RESERVED:
+        if tree.variable.text not in words.RESERVED:
             warn_shadow(context, tree.variable, Scope())
     return tuple(_phase(context, tree, scope) for tree, scope in zip(trees, scopes, strict=True))
 
@@ -347,9 +347,9 @@ def _reward(context: Context, tree: ast.Reward, first: bool) -> model.Reward:
     name, kind = tree.name.text, tree.kind.text
     if is_first_of(context.names, "reward", tree.name):
         verify_unlike_objectives(context.names, tree.name)
-    if kind not in builtins.REWARD_KINDS:
-        expected = ", ".join(builtins.REWARD_KINDS)
-        fix = did_you_mean(kind, builtins.REWARD_KINDS)
+    if kind not in words.REWARD_KINDS:
+        expected = ", ".join(words.REWARD_KINDS)
+        fix = did_you_mean(kind, words.REWARD_KINDS)
         context.found.add("GN122", tree.kind.span, name=kind, expected=expected, fix=fix)
     typed = check_as(context, tree.value, Scope(), SCALAR, "a reward")
     if first and not context.names.objectives:  # it is what a step earns unless another is named

@@ -12,16 +12,23 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 
-class Named(str):
-    """A word of the language with what it means; `all` finds it by its name."""
+class Named:
+    """A word of the language with what it means; `all` finds it by its name.
 
+    There is one object for a word, which is told from others by `is`.
+    """
+
+    name: str
     all: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls) -> None:
         cls.all = {}
 
-    def __new__(cls, name: str, *_: object, **__: object) -> Self:
-        return super().__new__(cls, name)
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -30,7 +37,7 @@ class Named(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and what arrives from another process are the one object of that name."""
-        return type(self).named, (str(self),)
+        return type(self).named, (self.name,)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

@@ -19,6 +19,7 @@ from gnarl_dsl.language.signatures import (
     ArgKind,
     FunctionSignature,
 )
+from gnarl_dsl.model.kinds import GRAPH
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -72,7 +73,7 @@ def register(
     def registered(function: Callable[Given, Answer]) -> Algorithm[Given, Answer]:
         name, home = function.__name__, function.__module__.removeprefix(f"{ROOM}.")
         foreign = [kind.name for kind in signature.args if kind not in TWIN_ARGS]
-        if twin is not None and (foreign or signature.place != "graph"):
+        if twin is not None and (foreign or signature.place is not GRAPH):
             raise TypeError(
                 f"the twin of {name}: kernels call functions with one value for the graph, and "
                 f"hand over {', '.join(kind.name for kind in TWIN_ARGS)}; found "

@@ -152,7 +152,7 @@ class Abi:
 
 def array_name(feature: Feature) -> str:
     """The name of a feature's array: the first letter of its stage and its own name."""
-    return f"{feature.stage[0]}_{feature.name}"
+    return f"{feature.stage.name[0]}_{feature.name}"
 
 
 def kept_array(number: int) -> str:

@@ -56,7 +56,7 @@ def draw_values(
     if len(args) != len(known.args) or list(args) != sorted(args):
         wanted = " <= ".join(known.args) or "no arguments"
         raise GenerationError(f"{source} takes {wanted}, found {list(args)}")
-    return known.draws[PLACES[location]](graph, args, rng)
+    return known.draws[location](graph, args, rng)
 
 
 def _single(values: NDArray[np.float64]) -> NDArray[np.float64]:

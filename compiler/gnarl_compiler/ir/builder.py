@@ -8,10 +8,10 @@ from typing import assert_never
 
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Const, Info, Op, Ref
-from gnarl_dsl.language.builtins import FUNCTIONS
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operand
+from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import CATEGORY, NODE_VALUE, NUMBER, ORACLE, TRUTH, TYPES, Value
+from gnarl_dsl.model.kinds import CATEGORY, NODE_VALUE, NUMBER, ORACLE, TRUTH, Value
 
 # A definition that is used with many different arguments is written out for each of them.
 MAX_OPERATIONS = 100_000
@@ -188,7 +188,7 @@ class Builder:
             case ir.Chase():
                 return (TRUTH, 1.0, False) if op.op == "on_cycle" else (NUMBER, math.inf, False)
             case ir.Call():
-                kind = TYPES[FUNCTIONS[op.function].type].cell
+                kind = FUNCTIONS[op.function].type.cell
                 return kind, 1.0 if kind is TRUTH else math.inf, False
             case _:
                 assert_never(op)

@@ -15,12 +15,14 @@ from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import PICK, Info, Op, Program, Ref
 from gnarl_compiler.ir.walk import reachable, roots
-from gnarl_dsl.language.builtins import FUNCTIONS
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS
+from gnarl_dsl.language.registered import FUNCTIONS
+from gnarl_dsl.language.signatures import CHOICE, NODE_POINTER, ONE_NODE
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import (
     CATEGORY,
     DERIVED,
+    GRAPH,
     MASK_ONE,
     NODE_VALUE,
     NUMBER,
@@ -262,15 +264,17 @@ class _OpVerifier:
         signature = FUNCTIONS.get(op.function)
         self.that(signature is not None, "calls no function")
         assert signature is not None
-        self.that(signature.place == "graph", "is one value of many")
+        self.that(signature.place is GRAPH, "is one value of many")
         self.that(len(op.args) == len(signature.args), "has too many arguments or too few")
         for arg, kind in zip(op.args, signature.args, strict=True):
             if isinstance(arg, str):
-                named = arg in signature.choices if kind == "choice" else arg in self.build.features
+                named = arg in signature.choices if kind is CHOICE else arg in self.build.features
                 self.that(named, f"is given {arg}")
             else:
-                self.operand(arg, *((NODE_VALUE,) if kind in ("node", "pointer") else _NUMBERS))
-        self.that((op.at is not None) == ("pointer" in signature.args), "lacks an axis")
+                self.operand(
+                    arg, *((NODE_VALUE,) if kind in (ONE_NODE, NODE_POINTER) else _NUMBERS)
+                )
+        self.that((op.at is not None) == (NODE_POINTER in signature.args), "lacks an axis")
 
     def kept(self, op: ir.Kept) -> None:
         self.that(0 <= op.number < len(self.program.kept), "keeps nothing")

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from gnarl_dsl import model
-from gnarl_dsl.language.builtins import FUNCTIONS
 from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE
+from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.model import Problem, choose_reward
 from gnarl_dsl.model.kinds import DERIVED
 from gnarl_dsl.model.parts import parts_inside
