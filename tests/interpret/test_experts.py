@@ -220,7 +220,7 @@ def test_the_printed_bellman_ford_expert_is_right_when_it_is_given_time(number: 
 def test_the_thorough_prim_leaves_no_node_before_it_has_tried_the_closest_call(
     number: int, nodes: int
 ) -> None:
-    problem = shipped("mst_prim")
+    problem = shipped("mst_prim_thorough")
     game, rng = Interpreter(problem), np.random.default_rng(number)
     instance = random_instance(problem, 4, number, nodes)
     state, here, tried = game.reset(instance), -1, -1
