@@ -136,7 +136,10 @@ def _gatv2(config: PolicyConfig) -> nn.Module:
 
 # A further processor is a module with the interface above and a line here; or pass an instance
 # to Policy.
-PROCESSORS: dict[str, Callable[[PolicyConfig], nn.Module]] = {"mpnn": Mpnn, "gatv2": _gatv2}
+PROCESSORS: dict[str, Callable[[PolicyConfig], nn.Module]] = {
+    "mpnn": Mpnn,
+    "gatv2": _gatv2,
+}
 
 
 def make_processor(config: PolicyConfig) -> nn.Module:
