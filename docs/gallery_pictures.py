@@ -156,7 +156,7 @@ def feature_lines(play: Play, feature: Feature) -> list[Line]:
     values = observed(play, feature)
     if values is None:
         return []
-    if feature.place == "edge" and feature.type == "mask":
+    if feature.place.name == "edge" and feature.type.name == "mask":
         return edge_lines(play, values & play.start.adjacency, INK, 2.4)
     if follows_edges(play, feature, values):
         pairs = [(int(p), v) for v, p in enumerate(values) if int(p) != v]
@@ -166,13 +166,13 @@ def feature_lines(play: Play, feature: Feature) -> list[Line]:
 
 def observed(play: Play, feature: Feature) -> NDArray[Any] | None:
     """Values at the end of what picks can change."""
-    if feature.stage not in ("state", "derived"):
+    if feature.stage.name not in ("state", "derived"):
         return None
     return np.asarray(Interpreter(play.problem).observation(play.end)[feature.name])
 
 
 def follows_edges(play: Play, feature: Feature, values: NDArray[Any]) -> bool:
-    if feature.type != "pointer" or feature.place != "node":
+    if feature.type.name != "pointer" or feature.place.name != "node":
         return False
     own = np.arange(len(values))
     return bool((play.start.adjacency[values, own] | (values == own)).all())
@@ -211,11 +211,11 @@ def start_nodes(play: Play) -> NDArray[np.bool_]:
     """Nodes that inputs mark: they are ringed."""
     marked = np.zeros(play.start.n, np.bool_)
     for feature in play.problem.features:
-        if feature.stage == "input" and feature.place == "node":
+        if feature.stage.name == "input" and feature.place.name == "node":
             values = play.start.episode.instance.inputs[feature.name]
-            if feature.type == "mask_one":
+            if feature.type.name == "mask_one":
                 marked[int(values)] = True
-            elif feature.type == "mask":
+            elif feature.type.name == "mask":
                 marked |= values
     return marked
 
@@ -223,11 +223,13 @@ def start_nodes(play: Play) -> NDArray[np.bool_]:
 def groups(play: Play) -> NDArray[np.int64]:
     """A class for each node: its category, else whom it points to, else a mask, else nothing."""
     own = np.arange(play.start.n)
-    states = [f for f in play.problem.features if f.stage == "state" and f.place == "node"]
+    states = [
+        f for f in play.problem.features if f.stage.name == "state" and f.place.name == "node"
+    ]
     for wanted in ("categorical", "pointer", "mask"):
         for feature in states:
             values = play.end.features[feature.name]
-            if feature.type != wanted or follows_edges(play, feature, values):
+            if feature.type.name != wanted or follows_edges(play, feature, values):
                 continue
             if wanted == "pointer":
                 return np.unique(values, return_inverse=True)[1] + 1

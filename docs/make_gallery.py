@@ -104,12 +104,14 @@ def shown(problem: Problem) -> Iterator[str]:
     parts = {
         "`extends`": f"problem {problem.name} extends" in text,
         "param": bool(problem.params),
-        "derived features": any(f.stage == "derived" for f in features),
-        "pair feature": any(f.place == "pair" for f in features),
-        "categories": any(f.type == "categorical" for f in features),
-        "pointers": any(f.type == "pointer" for f in features),
-        "marked edges": any(f.place == "edge" and f.stage == "state" for f in features),
-        "`mask_one` that moves": any(f.type == "mask_one" and f.stage == "state" for f in features),
+        "derived features": any(f.stage.name == "derived" for f in features),
+        "pair feature": any(f.place.name == "pair" for f in features),
+        "categories": any(f.type.name == "categorical" for f in features),
+        "pointers": any(f.type.name == "pointer" for f in features),
+        "marked edges": any(f.place.name == "edge" and f.stage.name == "state" for f in features),
+        "`mask_one` that moves": any(
+            f.type.name == "mask_one" and f.stage.name == "state" for f in features
+        ),
         "drawn masks": any(f.source and f.source.name == "coin" for f in features),
         "parallel loops": "\n    for " in text,
         "`any argmin`": "any argmin" in text,

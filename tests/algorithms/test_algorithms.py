@@ -25,7 +25,7 @@ from gnarl_compiler.instances.generators import draw_connected, draw_graph
 from gnarl_compiler.instances.sources import draw_values
 from gnarl_dsl import loads
 from gnarl_dsl.language.registered import FUNCTIONS
-from gnarl_dsl.language.signatures import EDGE_SCALAR, FunctionSignature
+from gnarl_dsl.language.signatures import EDGE_SCALAR, ArgKind, FunctionSignature
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, SCALAR
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
@@ -62,9 +62,9 @@ def test_a_twin_takes_what_kernels_have() -> None:
 
 
 def make_argument(
-    kind: str, graph: Graph, rng: np.random.Generator, choices: tuple[str, ...]
+    kind: ArgKind, graph: Graph, rng: np.random.Generator, choices: tuple[str, ...]
 ) -> Any:
-    match kind:
+    match kind.name:
         case "edge_scalar" | "symmetric_scalar":
             return dyadic(rng, graph)
         case "node_scalar":
@@ -107,7 +107,7 @@ def test_order_free(name: str, seed: int) -> None:
     args = [make_argument(kind, graph, rng, FUNCTIONS[name].choices) for kind in kinds]
     tags = tags_for(n, seed)
     new = rng.permutation(n)
-    renamed = [relabel(arg, kind, new) for arg, kind in zip(args, kinds, strict=True)]
+    renamed = [relabel(arg, kind.name, new) for arg, kind in zip(args, kinds, strict=True)]
     function = ALGORITHMS[name].function
     before = function(graph, *args, tags=tags)
     after = function(graph.relabel(new), *renamed, tags=relabel(tags, "tags", new))

@@ -34,7 +34,7 @@ def problem(request: pytest.FixtureRequest) -> Problem:
 
 def expected_values(feature: Feature, state: State, values: NDArray[Any]) -> NDArray[Any]:
     """What the interpreter reads cell by cell: nothing off the edges."""
-    return np.where(state.adjacency, values, 0) if feature.place == "edge" else values
+    return np.where(state.adjacency, values, 0) if feature.place.name == "edge" else values
 
 
 # States in and out
@@ -87,7 +87,7 @@ def test_edge_ids(problem: Problem) -> None:
         batch = loaded(problem, [state], 8)
         directed = problem.graph.directed
         assert batch.m[0] == np.count_nonzero(state.adjacency) // (1 if directed else 2)
-        if not any(f.place == "edge" for f in batch.layout.stored()):
+        if not any(f.place.name == "edge" for f in batch.layout.stored()):
             assert batch.edge_id.size == 0
             continue
         ids = batch.edge_id[0, : state.n, : state.n]

@@ -263,9 +263,11 @@ def cost_of(signature: signatures.FunctionSignature) -> str:
 def functions() -> str:
     rows = []
     for name, known in registered.FUNCTIONS.items():
-        args = ", ".join(" or ".join(known.choices) if a == "choice" else a for a in known.args)
+        args = ", ".join(
+            " or ".join(known.choices) if a is signatures.CHOICE else a.name for a in known.args
+        )
         graphs = {None: "any", True: "directed", False: "undirected"}[known.directed]
-        kind = f"whole {known.type}" if known.whole else known.type
+        kind = f"whole {known.type}" if known.whole else str(known.type)
         label = "yes" if known.oracle else "no"
         rows.append(
             f"| `{name}` | {args} | {known.place} {kind} | {graphs} | {label} | {cost_of(known)} |"
@@ -277,9 +279,8 @@ def sources() -> str:
     rows = []
     for name, known in registered.SOURCES.items():
         form = f"{name}({', '.join(known.args)})" if known.args else name
-        rows.append(
-            f"| `{form}` | {', '.join(known.places)} | {', '.join(known.types)} | {known.doc} |"
-        )
+        places, types = (", ".join(map(str, kinds)) for kinds in (known.places, known.types))
+        rows.append(f"| `{form}` | {places} | {types} | {known.doc} |")
     return table("| source | locations | types | draws |", rows)
 
 

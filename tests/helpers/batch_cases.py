@@ -113,23 +113,23 @@ class ByHand:
 
     def cell(self, feature: Feature, *index: int) -> list[float]:
         value = self.values[feature.name][index]
-        if feature.place == "edge" and not self.state.adjacency[index]:
+        if feature.place.name == "edge" and not self.state.adjacency[index]:
             return [0.0] * max(1, feature.categories)
-        if feature.type == "categorical":
+        if feature.type.name == "categorical":
             return [float(value == k) for k in range(feature.categories)]
         return [float(value)]
 
     def node(self, v: int) -> list[float]:
         row: list[float] = []
         for f in self.seen:
-            if f.type == "mask_one" or (f.type == "pointer" and f.place == "graph"):
+            if f.type.name == "mask_one" or (f.type.name == "pointer" and f.place.name == "graph"):
                 row += [float(self.values[f.name] == v)]
-            elif f.place == "node" and f.type != "pointer":
+            elif f.place.name == "node" and f.type.name != "pointer":
                 row += self.cell(f, v)
         return row + [float(last == v) for last in self.state.last]
 
     def graph(self) -> list[float]:
-        plain = [f for f in self.seen if f.place == "graph" and f.type != "pointer"]
+        plain = [f for f in self.seen if f.place.name == "graph" and f.type.name != "pointer"]
         phases = range(len(self.problem.phases))
         own = [x for f in plain for x in self.cell(f)]
         return own + [float(self.state.phase == k) for k in phases]
@@ -140,21 +140,23 @@ class ByHand:
         row = [float(u == v), float(self.state.adjacency[u, v])]
         row += [float(self.state.adjacency[v, u])] if directed else []
         for f in self.seen:
-            if f.type == "pointer" and f.place == "node":
+            if f.type.name == "pointer" and f.place.name == "node":
                 pointer = self.values[f.name]
                 row += [float(pointer[v] == u), float(pointer[u] == v)]
-            elif f.place in ("edge", "pair"):
+            elif f.place.name in ("edge", "pair"):
                 row += self.cell(f, u, v)
-                row += self.cell(f, v, u) if directed or f.place == "pair" else []
+                row += self.cell(f, v, u) if directed or f.place.name == "pair" else []
         return row
 
     def speaks(self, u: int, v: int) -> bool:
         joined = self.state.adjacency[u, v] or self.state.adjacency[v, u]
         pointers = [
-            self.values[f.name] for f in self.seen if f.type == "pointer" and f.place == "node"
+            self.values[f.name]
+            for f in self.seen
+            if f.type.name == "pointer" and f.place.name == "node"
         ]
         pointed = any(p[v] == u or p[u] == v for p in pointers)
-        return u == v or joined or pointed or any(f.place == "pair" for f in self.seen)
+        return u == v or joined or pointed or any(f.place.name == "pair" for f in self.seen)
 
 
 def joined(packs: list[Packed]) -> Packed:

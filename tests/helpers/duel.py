@@ -100,7 +100,7 @@ class Duel:
         read = Evaluator(self.game.blank_state(episode))
         for feature in batch.layout.stored():
             values = batch.features[feature.name]
-            if feature.stage in ("state", "derived"):
+            if feature.stage.name in ("state", "derived"):
                 values[slot] = JUNK
             else:
                 with np.errstate(invalid="ignore"):  # labels may be infinite
@@ -273,9 +273,9 @@ def require(found: Any, wanted: Any, what: str) -> None:
 
 def require_padding(batch: Batch, slot: int, feature: Feature) -> None:
     values, n = batch.features[feature.name], int(batch.n[slot])
-    if values.ndim == 1 or feature.stage == "input":
+    if values.ndim == 1 or feature.stage.name == "input":
         return
-    if feature.place == "edge":
+    if feature.place.name == "edge":
         rest = values[slot, int(batch.m[slot]) :]
     else:
         rest = values[slot].copy()

@@ -50,17 +50,17 @@ def dyadic(problem: Problem, instance: Instance, seed: int) -> Instance:
     inputs = {
         feature.name: _dyadic_values(feature, instance, rng)
         for feature in problem.features
-        if feature.stage == "input"
+        if feature.stage.name == "input"
     }
     return Instance(instance.graph, inputs, instance.tags)
 
 
 def _dyadic_values(feature: Feature, instance: Instance, rng: np.random.Generator) -> Array:
     old = instance.inputs[feature.name]
-    if feature.type != "scalar":
+    if feature.type.name != "scalar":
         return np.asarray(old)
     values = rng.integers(1, 9, np.shape(old)) / 8.0
-    if feature.place == "edge":
+    if feature.place.name == "edge":
         if not instance.graph.directed:
             values = np.triu(values, 1) + np.triu(values, 1).T
         values = values * instance.graph.adjacency

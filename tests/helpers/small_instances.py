@@ -19,7 +19,7 @@ def few(problem: Problem, count: int = 4) -> list[Instance]:
 
 
 def oracles_of(problem: Problem) -> tuple[str, ...]:
-    return tuple(f.name for f in problem.features if f.stage == "oracle")
+    return tuple(f.name for f in problem.features if f.stage.name == "oracle")
 
 
 def assert_same(left: Instance, right: Instance, oracles: bool = False) -> None:

@@ -281,7 +281,9 @@ def instances_for(problem: Problem, rng: np.random.Generator, count: int = 4) ->
 
 def random_instance(problem: Problem, nodes: int, rng: np.random.Generator) -> Instance:
     graph = random_graph(problem, nodes, rng)
-    inputs = {f.name: random_input(f, graph, rng) for f in problem.features if f.stage == "input"}
+    inputs = {
+        f.name: random_input(f, graph, rng) for f in problem.features if f.stage.name == "input"
+    }
     tags = rng.integers(0, 2**64, nodes, dtype=np.uint64)
     return Instance(graph, inputs, tags)
 
@@ -301,9 +303,9 @@ def random_graph(problem: Problem, nodes: int, rng: np.random.Generator) -> Grap
 
 
 def random_input(feature: Feature, graph: Graph, rng: np.random.Generator) -> Array:
-    shape = {"node": (graph.n,), "graph": ()}.get(feature.place, (graph.n, graph.n))
+    shape = {"node": (graph.n,), "graph": ()}.get(feature.place.name, (graph.n, graph.n))
     values: NDArray[np.generic]
-    match feature.type:
+    match feature.type.name:
         case "mask_one":
             return np.asarray(rng.integers(graph.n))
         case "pointer":
@@ -314,7 +316,7 @@ def random_input(feature: Feature, graph: Graph, rng: np.random.Generator) -> Ar
             values = np.asarray(rng.integers(feature.categories, size=shape))
         case _:
             values = random_numbers(feature, shape, rng)
-    if feature.place == "edge":
+    if feature.place.name == "edge":
         if not graph.directed:
             values = np.where(np.tri(graph.n, dtype=bool), values.T, values)
         values = np.where(graph.adjacency, values, np.zeros_like(values))

@@ -143,7 +143,7 @@ def test_slots_equal_what_the_interpreter_loads(name: str, room: int) -> None:
     edges = size.edges if room == 0 else None
     batch = Batch.allocate(layout_of(problem, 3, size.nodes + room, edges, oracles))
     batch.src[:], batch.rowptr[:], batch.tags[:], batch.adjacency[:] = 9, 9, 9, 9
-    kept = [f.name for f in problem.features if f.stage in ("input", "oracle")]
+    kept = [f.name for f in problem.features if f.stage.name in ("input", "oracle")]
     expected = Batch.allocate(layout_of(problem, 1, size.nodes + room, edges, oracles))
     for k, instance in enumerate(instances):
         pool.copy_into(batch, [1], [k])
