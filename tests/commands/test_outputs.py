@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gnarl_dsl.report.failures import UsageError
-from gnarl_runtime.commands.work.outputs import verify_outputs
+from gnarl_runtime.commands.work.outputs import RUN_FILES, WEIGHTS, verify_outputs
 
 
 @pytest.fixture
@@ -83,3 +83,12 @@ def test_commands_refuse_before_they_start(
     assert main([word.replace("RUN", str(run)) for word in arguments]) == 2
     assert "choose" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_the_files_of_a_run_are_those_that_training_writes() -> None:
+    from gnarl_runtime.checkpoints.checkpoint import BEST
+    from gnarl_runtime.training.run_folder import CONFIG, LAST, METRICS, STATE
+    from gnarl_runtime.training.starting import START
+
+    assert {CONFIG, METRICS} <= RUN_FILES
+    assert all(name.endswith(WEIGHTS) for name in (BEST, LAST, STATE, START))
