@@ -39,6 +39,7 @@ def verify_recipe(problem: Problem, recipe: Recipe) -> None:
     for what, wanted, known, needed in (
         ("expert", recipe.bc.expert, experts, "bc" in recipe.parts),
         ("reward or objective", recipe.ppo.reward, rewards, "ppo" in recipe.parts),
+        ("reward or objective", recipe.improve.reward, rewards, "improve" in recipe.parts),
         ("instance set", recipe.data.instances, sets, True),
     ):
         if needed and not known:

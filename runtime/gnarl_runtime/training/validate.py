@@ -55,7 +55,7 @@ class Validator:
 
 def make_validator(problem: Problem, recipe: Recipe, seed: int) -> Validator:
     """The graphs of the `valid` split, the same for every run with that seed."""
-    compiled = compile_for(problem, recipe.ppo.reward)
+    compiled = compile_for(problem, recipe.reward)
     pools = tuple(
         draw_pool(
             problem,

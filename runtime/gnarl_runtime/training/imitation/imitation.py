@@ -30,11 +30,11 @@ from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.network.policy import Output, Policy, argmax, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
+from gnarl_runtime.training.fresh import fresh_policy
 from gnarl_runtime.training.imitation.critic_lessons import CriticLessons
 from gnarl_runtime.training.imitation.imitation_loss import imitation_loss
 from gnarl_runtime.training.imitation.labels import draw_labelled, label_rows
 from gnarl_runtime.training.imitation.material import Material, draw_material
-from gnarl_runtime.training.ppo.ppo import fresh_policy
 from gnarl_runtime.training.trainer import Metrics, Stretch
 
 WARM_UP = 64  # steps of the expert before the first update, so that not all episodes are young
