@@ -27,6 +27,7 @@ TRAINERS: Mapping[str, TrainerEntry] = {
     "improve": TrainerEntry(f"{_TRAINING}.improve.improve:ImproveTrainer", ("improve",)),
     "bc+ppo": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("bc", "ppo")),
     "bc+improve": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("bc", "improve")),
+    "bc+ppo+improve": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("bc", "ppo", "improve")),
     "ppo+improve": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("ppo", "improve")),
 }
 
@@ -136,6 +137,8 @@ class Validation(Section):
     nodes: int | tuple[int, ...] | None = None
     every: Annotated[int, Field(ge=1)] = 500  # updates
     stop_when_perfect: bool = True  # where every episode has the same length
+    # Validations in a row that changed nothing, after which a run ends; 0: it goes on.
+    flat: Annotated[int, Field(ge=0)] = 0
     # Share of the run after which weights replace any from before it, however those did: a few
     # graphs cannot tell luck at a high learning rate from skill at a low one.
     settled: Annotated[float, Field(ge=0, le=1)] = 0.0

@@ -9,13 +9,14 @@ import numpy as np
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checkpoints.arrays import Arrays, prefixed, under
 from gnarl_runtime.checkpoints.recipe import TRAINERS, Recipe
+from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.training.imitation.imitation import ImitationTrainer
 from gnarl_runtime.training.improve.improve import ImproveTrainer
 from gnarl_runtime.training.ppo.ppo import PpoTrainer
 from gnarl_runtime.training.trainer import Metrics, Stretch, Trainer
 
-_PARTS: Mapping[str, Callable[[Problem, Recipe, int, Policy | None], Trainer]] = {
+_PARTS: Mapping[str, Callable[..., Trainer]] = {
     "bc": ImitationTrainer,
     "ppo": PpoTrainer,
     "improve": ImproveTrainer,
@@ -27,9 +28,16 @@ class ChainTrainer:
     """Each part starts from the weights that the one before would keep. Fulfils `Trainer`."""
 
     def __init__(
-        self, problem: Problem, recipe: Recipe, seed: int, policy: Policy | None = None
+        self,
+        problem: Problem,
+        recipe: Recipe,
+        seed: int,
+        policy: Policy | None = None,
+        pool: Pool | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.problem, self.recipe, self.seed = problem, recipe, seed
+        self.pool, self.progress = pool, progress
         self.names = TRAINERS[recipe.trainer].parts
         counts = [int(getattr(recipe, name).updates) for name in self.names]
         self.ends = [sum(counts[: k + 1]) for k in range(len(counts))]
@@ -38,7 +46,9 @@ class ChainTrainer:
         self.part = self._make(policy)
 
     def _make(self, policy: Policy | None) -> Trainer:
-        return _PARTS[self.names[self.place]](self.problem, self.recipe, self.seed, policy)
+        make = _PARTS[self.names[self.place]]
+        drawn = {"pool": self.pool, "progress": self.progress}
+        return make(self.problem, self.recipe, self.seed, policy, **drawn)
 
     @property
     def begin(self) -> int:

@@ -27,7 +27,7 @@ from gnarl_runtime.checkpoints.weight_arrays import (
     restore_optimizer,
 )
 from gnarl_runtime.envs.engine import Engine
-from gnarl_runtime.instances.pools import Pool
+from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Output, Policy, argmax, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
 from gnarl_runtime.training.fresh import fresh_policy
@@ -51,10 +51,11 @@ class ImitationTrainer:
         policy: Policy | None = None,
         pool: Pool | None = None,
         material: Material | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.recipe, self.seed = recipe.bc, seed
         self.updates, self.done = recipe.bc.updates, 0
-        self.material = material or draw_material(problem, recipe, seed, pool)
+        self.material = material or draw_material(problem, recipe, seed, pool, progress)
         self.engine = Engine(self.material.compiled, self.material.pool, recipe.bc.graphs, seed)
         self.labels = np.zeros(self.engine.batch.legal.shape)  # (slots, N)
         self.policy = policy or fresh_policy(problem, recipe, seed)

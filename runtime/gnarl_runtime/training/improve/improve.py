@@ -25,7 +25,7 @@ from gnarl_runtime.checkpoints.weight_arrays import (
     restore_optimizer,
 )
 from gnarl_runtime.envs.engine import compile_for
-from gnarl_runtime.instances.pools import Pool
+from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Policy, log_chances
 from gnarl_runtime.search.free_experts import free_experts
 from gnarl_runtime.training.fresh import fresh_policy, scale_scores
@@ -46,13 +46,14 @@ class ImproveTrainer:
         seed: int,
         policy: Policy | None = None,
         pool: Pool | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """`pool`: instances to play on, instead of those that the recipe draws."""
         self.recipe, self.seed = recipe.improve, seed
         self.updates, self.done = recipe.improve.updates, 0
         experts = free_experts(problem) if recipe.improve.experts else ()
         compiled = compile_for(problem, recipe.improve.reward, experts)
-        self.pool = pool or training_pool(compiled, recipe.data, seed)
+        self.pool = pool or training_pool(compiled, recipe.data, seed, progress)
         graphs = min(recipe.improve.graphs, len(self.pool))
         self.memory = Memory(len(self.pool), shortest=not problem.objectives)
         self.stage = Stage(compiled, self.pool, graphs, recipe.improve.samples)

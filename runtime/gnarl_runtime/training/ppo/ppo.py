@@ -25,7 +25,7 @@ from gnarl_runtime.checkpoints.weight_arrays import (
     restore_optimizer,
 )
 from gnarl_runtime.envs.engine import Engine, compile_for
-from gnarl_runtime.instances.pools import Pool
+from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Output, Policy, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
 from gnarl_runtime.training.fresh import fresh_policy, scale_scores
@@ -47,12 +47,13 @@ class PpoTrainer:
         seed: int,
         policy: Policy | None = None,
         pool: Pool | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """`pool`: instances to play on, instead of those that the recipe draws."""
         self.recipe, self.seed = recipe.ppo, seed
         self.updates, self.done = recipe.ppo.updates, 0
         compiled = compile_for(problem, recipe.ppo.reward)
-        pool = pool or training_pool(compiled, recipe.data, seed)
+        pool = pool or training_pool(compiled, recipe.data, seed, progress)
         self.engine = Engine(compiled, pool, recipe.ppo.graphs, seed)
         self.engine.reset()
         self.policy = policy or fresh_policy(problem, recipe, seed)
