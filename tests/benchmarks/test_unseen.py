@@ -1,4 +1,4 @@
-"""Problems that no setting was tuned on: written as a newcomer would, sound, and without a recipe."""
+"""Problems that no setting was tuned on: sound, with heuristics as experts, and without a recipe."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def test_an_unseen_problem_is_sound(path: Path) -> None:
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_experts_of_an_unseen_problem_are_heuristics(path: Path) -> None:
     problem = gnarl.load(path)
-    assert problem.objectives and problem.experts
+    assert problem.objectives
+    assert problem.experts
     assert all(feature.stage is not ORACLE for feature in problem.features)
 
 
