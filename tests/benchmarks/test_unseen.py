@@ -1,4 +1,4 @@
-"""Problems that no setting was tuned on: sound, with heuristics as experts, and without a recipe."""
+"""Problems that no setting was tuned on: sound, heuristics as experts, and without a recipe."""
 
 from __future__ import annotations
 
