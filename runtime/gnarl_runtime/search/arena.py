@@ -38,6 +38,17 @@ class Arena:
         # How many states fit through the network at once.
         self.fit = max(1, task.slots or choose_slots(task.compiled, task.pool))
 
+    def warm_up(self) -> None:
+        """One pick whose result nobody reads: code is loaded or compiled before a clock starts."""
+        first = np.zeros(1, np.int64)
+        self.start(first, first)
+        if self.running(first).all():
+            self.log_chances(first)
+            for name in self.task.drivers.experts:
+                self.engine.expert(name, slots=first)
+            self.step(first, self.legal[first].argmax(axis=1))
+        self.worth(first, first)
+
     @property
     def legal(self) -> Truths:
         return self.engine.batch.legal  # (slots, N)

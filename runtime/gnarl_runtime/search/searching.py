@@ -9,6 +9,7 @@ from importlib import import_module
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool
+from gnarl_runtime.search.arena import Arena
 from gnarl_runtime.search.found import (
     Answers,
     Drivers,
@@ -59,6 +60,7 @@ def search(
         progress or _silent,
         improved or _unmoved,
     )
+    Arena(task, 1).warm_up()
     began = time.perf_counter()
     answers = _run(strategy, task)
     seconds = time.perf_counter() - began
