@@ -19,12 +19,13 @@ from gnarl_runtime.instances.sampler import uniform_below
 from gnarl_runtime.search.arena import Arena, Floats, Truths, instance_keys
 from gnarl_runtime.search.better import LEAST, worth_of_outcomes
 from gnarl_runtime.search.outcomes import Keep, Picks
-from gnarl_runtime.search.players import ExpertPlayer, Index
+from gnarl_runtime.search.players import ExpertPlayer, Index, KeyedPlayer
 from gnarl_runtime.search.rollout import choose_slots, play_with
 from gnarl_runtime.search.sequences import Sequences
 from gnarl_runtime.search.task import Answers, Task, unproven
 
 _FINE = 2**32 - 1
+_DIGITS = 4  # of log-probabilities that tell episodes of a beam apart
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -80,9 +81,10 @@ def _answers(task: Task, beams: list[Leaves]) -> Answers:
 
 
 def _with_experts(task: Task, experts: tuple[str, ...], beams: list[Leaves]) -> Answers:
+    keys = instance_keys(task.pool)
     for name in experts:
         outcomes = play_with(
-            ExpertPlayer(name, task.seed),
+            KeyedPlayer(ExpertPlayer(name, task.seed), keys),
             task.compiled,
             task.pool,
             slots=task.slots,
@@ -193,6 +195,9 @@ class _Beams:
         table = np.full((beams * width, nodes), -np.inf)
         table[slots] = scores
         rivals = np.hstack([table.reshape(beams, -1), self.leaf_scores])
+        if width > 1 and self.rank is not Rank.NOISE:
+            # Mirror images are equally likely but for rounding, which neighbours in a batch change.
+            rivals = np.round(rivals, _DIGITS)
         order = np.argsort(-rivals, axis=1, kind="stable")[:, :width]  # (C, W)
         wins = np.isfinite(np.take_along_axis(rivals, order, axis=1))
         self._keep_leaves(order, wins, width * nodes)
