@@ -15,8 +15,9 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import change_recipe, load_recipe
 from gnarl_runtime.network.graphs import to_graphs
 from gnarl_runtime.network.policy import Output, Policy, prepare_torch
+from gnarl_runtime.training.fresh import fresh_policy
 from gnarl_runtime.training.imitation.imitation import ImitationTrainer
-from gnarl_runtime.training.ppo.ppo import PpoTrainer, fresh_policy
+from gnarl_runtime.training.ppo.ppo import PpoTrainer
 from gnarl_runtime.training.trainer import Trainer
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from gnarl_runtime.envs.engine import Compiled, Engine, compile_for
 from gnarl_runtime.evaluation.solving import without_judges
 from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
 from gnarl_runtime.network.policy import Policy, PolicyConfig
+from gnarl_runtime.search.anytime.plans import PLANS, replanned
 from gnarl_runtime.search.arena import Arena, instance_keys
 from gnarl_runtime.search.better import NOTHING, RIGHT, VALID, first_best, worth_of
+from gnarl_runtime.search.free_experts import free_experts
 from gnarl_runtime.search.outcomes import Keep, Outcomes
-from gnarl_runtime.search.plans import PLANS, replanned
 from gnarl_runtime.search.players import (
     ExpertPlayer,
     Index,
@@ -30,7 +31,7 @@ from gnarl_runtime.search.players import (
 from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.search.searching import search
 from gnarl_runtime.search.strategy import Strategy, parse_search, parse_searches
-from gnarl_runtime.search.task import Drivers, Found, Task, free_experts
+from gnarl_runtime.search.task import Drivers, Found, Task
 from gnarl_runtime.search.wide import Rank, beam_search
 
 SPECS = ("mvc", "tsp", "rgc", "orienteering", "topological_sort")

@@ -57,7 +57,7 @@ def test_minutes_are_shared_by_the_parts_of_a_recipe(
 ) -> None:
     """An update of PPO takes much longer than one of imitation: each is timed by itself."""
     seconds = {"bc": 0.1, "ppo": 2.0}
-    monkeypatch.setattr(session, "seconds_per_update", lambda request, part: seconds[part])
+    monkeypatch.setattr(session, "seconds_per_update", lambda request, part, minutes: seconds[part])
     recipe = change_recipe(tiny(trainer=trainer), ["bc.updates=2000", "ppo.updates=300"])
     fitted = session.fit_to_minutes(session.Request(shipped("mvc"), recipe, "tiny"), 8)
     assert (fitted.bc.updates, fitted.ppo.updates) == updates
@@ -66,7 +66,7 @@ def test_minutes_are_shared_by_the_parts_of_a_recipe(
 def test_both_parts_of_a_recipe_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "CALIBRATION", 0.0)
     request = session.Request(shipped("mvc"), tiny(trainer="bc+ppo"), "tiny")
-    assert all(session.seconds_per_update(request, part) > 0 for part in ("bc", "ppo"))
+    assert all(session.seconds_per_update(request, part, 1.0) > 0 for part in ("bc", "ppo"))
 
 
 def test_changes_find_their_key() -> None:

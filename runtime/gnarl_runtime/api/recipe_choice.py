@@ -9,7 +9,7 @@ from typing import Any
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.checkpoints.recipe import Recipe
-from gnarl_runtime.checkpoints.recipe_files import default_recipe, load_recipe, set_keys
+from gnarl_runtime.checkpoints.recipe_files import AUTO, default_recipe, load_recipe, set_keys
 
 
 def choose_recipe(
@@ -26,19 +26,33 @@ def choose_recipe(
         name, recipe = problem.name, wanted
     elif wanted is None:
         name, recipe = default_recipe(problem)
+    elif wanted == AUTO:
+        name, recipe = AUTO, Recipe()
     else:
         name, recipe = Path(wanted).stem, load_recipe(str(wanted))
+    if name == AUTO and "trainer" in changes:
+        name = str(changes["trainer"])  # decided already: its own settings will do
     return name, set_keys(recipe, changes, where)
 
 
-def verify_recipe(problem: Problem, recipe: Recipe) -> None:
-    """What the recipe names must be in the spec."""
+def run_name(problem: Problem, recipe_name: str, seed: int) -> str:
+    """What a run is called that nobody gave a name."""
+    if recipe_name in (AUTO, problem.name) or recipe_name.startswith(f"{problem.name}_"):
+        name = problem.name if recipe_name == AUTO else recipe_name
+    else:
+        name = f"{problem.name}-{recipe_name}"
+    return f"{name}-seed{seed}"
+
+
+def verify_recipe(problem: Problem, recipe: Recipe, name: str = "") -> None:
+    """What the recipe names must be in the spec, unless it is still to be chosen."""
     experts = [expert.name for expert in problem.experts]
     rewards = [entry.name for entry in problem.objectives] + [r.name for r in problem.rewards]
     sets = [entry.name for entry in problem.instances]
     for what, wanted, known, needed in (
-        ("expert", recipe.bc.expert, experts, "bc" in recipe.parts),
+        ("expert", recipe.bc.expert, experts, name != AUTO and "bc" in recipe.parts),
         ("reward or objective", recipe.ppo.reward, rewards, "ppo" in recipe.parts),
+        ("reward or objective", recipe.improve.reward, rewards, "improve" in recipe.parts),
         ("instance set", recipe.data.instances, sets, True),
     ):
         if needed and not known:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,17 @@ from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure, UsageError
 from gnarl_runtime.api.asked import PYTHON, Spelling, Tell, silent, verify_training
-from gnarl_runtime.api.policies import PolicyLike, load_policy, torch_set_up
+from gnarl_runtime.api.policies import PolicyLike, compiled_or_told, load_policy, torch_set_up
 from gnarl_runtime.api.recipe_choice import choose_recipe, verify_recipe
+from gnarl_runtime.api.verdict import Verdict, judge, write_verdict
 from gnarl_runtime.checkpoints.arrays import CheckpointError
 from gnarl_runtime.checkpoints.checkpoint import BEST, TrainedPolicy, load_checkpoint
 from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.recipe import Recipe
-from gnarl_runtime.checkpoints.recipe_files import policy_settings
+from gnarl_runtime.checkpoints.recipe_files import AUTO, policy_settings, set_keys
+from gnarl_runtime.training.auto.auto import Wish, choose_recipe_for
+from gnarl_runtime.training.auto.choice import Choice, Standing
+from gnarl_runtime.training.auto.standings import find_standings
 from gnarl_runtime.training.curves import draw_curves
 from gnarl_runtime.training.loop import Finished, Loop, Report, Watcher
 from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config
@@ -29,7 +33,11 @@ from gnarl_runtime.training.starting import origin, policy_from, start_of, verif
 from gnarl_runtime.training.trainers import make_trainer
 from gnarl_runtime.training.validate import Scores, make_validator
 
-CALIBRATION = 4.0  # seconds of updates from which the time of one is known
+MINUTES = 5.0  # of training where nobody says how long
+VALIDATIONS = 25  # in a run whose recipe was chosen
+FLAT = 8  # of these in a row without any change that end it
+CALIBRATION = 4.0  # seconds of updates, at most, from which the time of one is known
+_CALIBRATED = 0.02  # of the time there is
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,13 @@ class Request:
     device: str = "cpu"
     weights: Path | None = None  # to start from, instead of random ones
     chosen: tuple[str, ...] = ()  # settings of the policy; others are those of the weights
+    changes: Mapping[str, Any] = field(default_factory=dict)  # what was set, whatever is chosen
+    choice: Choice | None = None  # what the recipe was chosen by, once it is
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the recipe is still to be chosen."""
+        return self.recipe_name == AUTO and self.choice is None
 
 
 @dataclass(frozen=True)
@@ -60,6 +75,13 @@ class Ran:
         if not self.finished.progress.best:
             raise Failure(f"{self.run.path}: no policy could be kept")
         return replace(load_checkpoint(self.run.path / BEST), problem=self.problem)
+
+    def judge(self, progress: Tell | None = None) -> Verdict:
+        """How the policy does beside others on fresh graphs; kept in the run folder."""
+        config = self.config
+        verdict = judge(self.policy().policy, self.problem, config.recipe, config.seed, progress)
+        write_verdict(self.run.path, verdict)
+        return verdict
 
     def draw_curves(self) -> None:
         title = f"{self.problem.name}, seed {self.config.seed}"
@@ -82,11 +104,12 @@ def train(
     """Train a policy by the recipe of a spec, as `gnarl-train` does.
 
     spec       a file, the name of a shipped spec, or a problem
-    recipe     a TOML file or the name of a shipped recipe; None takes the one for the problem
+    recipe     a TOML file or the name of a shipped recipe; None takes the one for the problem, and
+               "auto", or None where there is none, chooses one by a short race
     overrides  changes to the recipe, such as {"lr": 1e-3, "bc.updates": 150}
     seed       of everything random
     out        the run folder, new or empty; None keeps the result in memory only
-    minutes    as many updates as fit into that time, instead of the recipe's
+    minutes    as many updates as fit into that time, instead of the recipe's (auto: 5)
     start      weights to start from: as for `evaluate`
     threads    of the policy on a CPU
     device     of the policy, such as "cuda"
@@ -101,17 +124,24 @@ def train(
     name, chosen = choose_recipe(problem, recipe, changes, "overrides")
     if chosen.params and not isinstance(spec, Problem):
         problem = problem_of(spec, chosen.params)
-    verify_recipe(problem, chosen)
+    verify_recipe(problem, chosen, name)
     settings = policy_settings(changes, "overrides")
     with tempfile.TemporaryDirectory(prefix="gnarl-") as scratch, torch_set_up(threads):
         weights = None if start is None else _file_of(start, problem, Path(scratch))
-        request = Request(problem, chosen, name, seed, threads, device, weights, settings)
-        run = begin_run(request, Path(out or f"{scratch}/run"), minutes, progress, PYTHON)
+        request = Request(problem, chosen, name, seed, threads, device, weights, settings, changes)
+        folder = Path(out or f"{scratch}/run")
+        verify_new(folder, PYTHON)
+        if request.is_open:
+            standings = look_around(request, progress)
+            request = choose_defaults(request, standings, minutes, progress)
+            minutes = None
+        run = begin_run(request, folder, minutes, progress, PYTHON)
         ran = finish_run(*run, progress)
         trained = ran.policy()
         if out is None:
             return replace(trained, path=None)
         ran.draw_curves()
+        ran.judge(progress)
         return trained
 
 
@@ -129,8 +159,7 @@ def begin_run(
 ) -> tuple[RunFolder, Config, Problem]:
     """A new run folder; nothing is trained yet."""
     verify_device(request.device, spell)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} is there already; {_another(out, spell)}")
+    verify_new(out, spell)
     loaded = _given_weights(request)
     if loaded is not None:
         recipe = request.recipe.model_copy(update={"policy": loaded.meta.policy})
@@ -148,8 +177,15 @@ def begin_run(
         request.device,
         minutes,
         {**provenance(), **began},
+        request.choice,
     )
     return RunFolder.create(out, config, loaded.path if loaded else None), config, request.problem
+
+
+def verify_new(out: Path, spell: Spelling) -> None:
+    """A UsageError if there is anything where a run folder is to be."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} is there already; {_another(out, spell)}")
 
 
 def _another(out: Path, spell: Spelling) -> str:
@@ -184,7 +220,9 @@ def finish_run(run: RunFolder, config: Config, problem: Problem, progress: Tell 
     try:
         # A saved state brings its own weights.
         weights = None if run.has_state else start_of(run.path, problem)
-        trainer = make_trainer(problem, config.recipe, config.seed, weights)
+        trainer = make_trainer(
+            problem, config.recipe, config.seed, weights, progress=_drawing(progress or silent)
+        )
         validator = make_validator(problem, config.recipe, config.seed)
     except LookupError as error:
         raise Failure(str(error)) from None
@@ -195,31 +233,78 @@ def finish_run(run: RunFolder, config: Config, problem: Problem, progress: Tell 
         loop.resume()
     except (RunError, ValueError) as error:
         raise Failure(str(error)) from None
-    return Ran(run, config, problem, loop.train(watching(progress or silent)))
+    return Ran(run, config, problem, loop.train(watching(progress or silent, config.choice)))
+
+
+def _drawing(tell: Tell) -> Callable[[int, int], None]:
+    return lambda done, total: tell("drawing instances", done, total)
+
+
+# Recipes that nobody gave
+
+
+def look_around(request: Request, progress: Tell | None = None) -> list[Standing]:
+    """How well chance and the experts play the validation graphs."""
+    tell = progress or silent
+    tell("compiling, drawing instances", 0, 1)
+    with compiled_or_told(request.problem):
+        return find_standings(request.problem, request.recipe, request.seed, tell)
+
+
+def choose_defaults(
+    request: Request,
+    standings: Sequence[Standing],
+    minutes: float | None = None,
+    progress: Tell | None = None,
+) -> Request:
+    """The request with a recipe for the time there is; what the user has set stays."""
+    minutes = minutes or MINUTES
+    wish = Wish(request.problem, request.recipe, request.seed, minutes)
+    chosen = choose_recipe_for(wish, standings, progress or silent)
+    recipe = set_keys(chosen.recipe, request.changes)
+    request = replace(request, recipe=recipe, choice=chosen.choice)
+    (progress or silent)("measuring the time of an update", 0, 1)
+    return replace(request, recipe=_fit_shares(request, chosen.shares, minutes))
+
+
+def _fit_shares(request: Request, shares: Sequence[float], minutes: float) -> Recipe:
+    """As many updates of each part as fit into its share of the time."""
+    recipe, changed = request.recipe, {}
+    for name, share in zip(recipe.parts, shares, strict=True):
+        count = max(1, int(share * 60 * minutes / seconds_per_update(request, name, minutes)))
+        changed[name] = getattr(recipe, name).model_copy(update={"updates": count})
+    last = changed[recipe.parts[-1]].updates
+    often = {"every": max(1, last // VALIDATIONS), "flat": FLAT, "stop_when_perfect": True}
+    validation = recipe.validation.model_copy(update=often)
+    return recipe.model_copy(update={**changed, "validation": validation})
 
 
 # What is told on the way
 
 
-def watching(tell: Tell) -> Watcher:
+def watching(tell: Tell, choice: Choice | None = None) -> Watcher:
     """Reports in, one line each to whoever listens; scores stay until there are newer ones."""
+    rival = choice.free if choice else None
     latest: list[Scores] = []
 
     def watch(report: Report) -> None:
         if report.scores is not None:
             latest[:] = [report.scores]
-        tell(describe(report, latest[0] if latest else None), report.done, report.updates)
+        line = describe(report, latest[0] if latest else None, rival)
+        tell(line, report.done, report.updates)
 
     return watch
 
 
-def describe(report: Report, scores: Scores | None = None) -> str:
+def describe(report: Report, scores: Scores | None = None, rival: Standing | None = None) -> str:
     """One line about where a run stands."""
     parts = [f"update {report.done:,}/{report.updates:,}"]
     parts += [f"loss {report.metrics['loss']:.4g}"] if "loss" in report.metrics else []
     if scores is not None:
-        parts.append(f"valid {100 * scores.success:.1f}%")
-        parts.append(f"reward {scores.reward:.4g}")
+        beside = f" ({rival.name} {100 * rival.success:.1f}%)" if rival else ""
+        parts.append(f"valid {100 * scores.success:.1f}%{beside}")
+        beside = f" ({rival.name} {rival.reward:.4g})" if rival else ""
+        parts.append(f"reward {scores.reward:.4g}{beside}")
     parts.append(f"{report.metrics.get('states', 0.0) * report.rate:,.0f} states/s")
     parts.append(f"{clock(report.left)} left")
     parts += [report.then] if report.then else []
@@ -240,7 +325,9 @@ def fit_to_minutes(request: Request, minutes: float) -> Recipe:
     """The recipe with as many updates as fit, those of its parts in the same proportion."""
     recipe = request.recipe
     parts = {name: getattr(recipe, name) for name in recipe.parts}
-    whole = sum(part.updates * seconds_per_update(request, name) for name, part in parts.items())
+    whole = sum(
+        part.updates * seconds_per_update(request, name, minutes) for name, part in parts.items()
+    )
     share = 60 * minutes / whole
     changed = {
         name: part.model_copy(update={"updates": max(1, int(part.updates * share))})
@@ -249,13 +336,14 @@ def fit_to_minutes(request: Request, minutes: float) -> Recipe:
     return recipe.model_copy(update=changed)
 
 
-def seconds_per_update(request: Request, part: str) -> float:
+def seconds_per_update(request: Request, part: str, minutes: float) -> float:
     """Measured once, on a trainer of that part of the recipe that is thrown away."""
     recipe = request.recipe.model_copy(update={"trainer": part})
     trainer = make_trainer(request.problem, recipe, request.seed)
     trainer.update()
+    enough = min(CALIBRATION, _CALIBRATED * 60 * minutes)
     began, count = time.monotonic(), 0
-    while time.monotonic() - began < CALIBRATION or count < 2:
+    while time.monotonic() - began < enough or count < 2:
         trainer.update()
         count += 1
     return (time.monotonic() - began) / count

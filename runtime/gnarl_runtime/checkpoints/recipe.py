@@ -24,7 +24,11 @@ _TRAINING = "gnarl_runtime.training"
 TRAINERS: Mapping[str, TrainerEntry] = {
     "bc": TrainerEntry(f"{_TRAINING}.imitation.imitation:ImitationTrainer", ("bc",)),
     "ppo": TrainerEntry(f"{_TRAINING}.ppo.ppo:PpoTrainer", ("ppo",)),
-    "bc+ppo": TrainerEntry(f"{_TRAINING}.warm_start:WarmStartTrainer", ("bc", "ppo")),
+    "improve": TrainerEntry(f"{_TRAINING}.improve.improve:ImproveTrainer", ("improve",)),
+    "bc+ppo": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("bc", "ppo")),
+    "bc+improve": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("bc", "improve")),
+    "bc+ppo+improve": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("bc", "ppo", "improve")),
+    "ppo+improve": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("ppo", "improve")),
 }
 
 
@@ -39,7 +43,8 @@ class Data(Section):
 
     instances: str | None = None  # a set of the spec; None is its first
     nodes: int | tuple[int, int] | None = None  # instead of the split's own sizes
-    pool: Annotated[int, Field(ge=1)] = 10_000  # instances drawn
+    # Instances drawn; None is what the spec's `train` line says.
+    pool: Annotated[int, Field(ge=1)] | None = None
     # Scalar inputs of each instance are multiplied by a factor, log-uniform in this range.
     scale: tuple[Annotated[float, Field(gt=0)], Annotated[float, Field(gt=0)]] = (1.0, 1.0)
     boundary: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of episodes on moved instances
@@ -107,6 +112,23 @@ class Reinforcement(Section):
     spread: Annotated[float, Field(ge=0)] = 0.1
 
 
+class Improvement(Section):
+    """`improve`: learn the best of several episodes, one's own and the experts', of each graph."""
+
+    reward: str | None = None  # what is best; None is the spec's first objective or reward
+    updates: Annotated[int, Field(ge=1)] = 400
+    graphs: Annotated[int, Field(ge=1)] = 32  # of the pool that are played in one update
+    samples: Annotated[int, Field(ge=2)] = 16  # episodes of each: best picks once, drawn ones
+    experts: bool = True  # those that read no oracle play each graph, too
+    epochs: Annotated[int, Field(ge=1)] = 4  # times that the best episode of each is learned
+    batch: Annotated[int, Field(ge=1)] = 64  # states of one gradient
+    lr: Annotated[float, Field(gt=0)] = 2e-3  # decays to 0 along a cosine
+    beta2: Annotated[float, Field(gt=0, lt=1)] = 0.99
+    clip: Annotated[float, Field(gt=0)] = 1.0  # norm of the gradient
+    average: Annotated[float, Field(ge=0, lt=1)] = 0.995  # decay of the averaged weights
+    spread: Annotated[float, Field(ge=0)] = 0.5  # as in `ppo`
+
+
 class Validation(Section):
     """How the best weights are chosen: by success, then reward, then shorter episodes."""
 
@@ -115,6 +137,8 @@ class Validation(Section):
     nodes: int | tuple[int, ...] | None = None
     every: Annotated[int, Field(ge=1)] = 500  # updates
     stop_when_perfect: bool = True  # where every episode has the same length
+    # Validations in a row that changed nothing, after which a run ends; 0: it goes on.
+    flat: Annotated[int, Field(ge=0)] = 0
     # Share of the run after which weights replace any from before it, however those did: a few
     # graphs cannot tell luck at a high learning rate from skill at a low one.
     settled: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -149,6 +173,7 @@ class Recipe(Section):
     data: Data = Data()
     bc: Imitation = Imitation()
     ppo: Reinforcement = Reinforcement()
+    improve: Improvement = Improvement()
     validation: Validation = Validation()
 
     @field_validator("trainer")
@@ -156,6 +181,11 @@ class Recipe(Section):
     def _trainer_is_known(cls, name: str) -> str:
         require_one_of("trainer", name, tuple(TRAINERS))
         return name
+
+    @property
+    def reward(self) -> str | None:
+        """What the last part of training, and validation, count; None is the spec's first."""
+        return self.improve.reward if self.parts[-1] == "improve" else self.ppo.reward
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from gnarl_dsl.specs import specs_folder
 from gnarl_runtime.checkpoints.recipe import TRAINERS, Recipe
 
 MAX_BYTES = 100_000
+AUTO = "auto"  # no recipe: one is chosen when training begins
 
 
 class RecipeError(UsageError):
@@ -32,13 +33,11 @@ def shipped_recipes() -> list[str]:
 
 
 def default_recipe(problem: Problem) -> tuple[str, Recipe]:
-    """The shipped recipe called like the problem or its trainer, else what suits any problem."""
+    """The shipped recipe called like the problem or its trainer, else one to be chosen."""
     for name in (problem.name, f"{problem.name}_bc", f"{problem.name}_ppo"):
         if name in shipped_recipes():
             return name, load_recipe(name)
-    if problem.experts:
-        return "default_bc", Recipe(trainer="bc")
-    return "default_ppo", Recipe(trainer="ppo")
+    return AUTO, Recipe()
 
 
 def load_recipe(name: str) -> Recipe:

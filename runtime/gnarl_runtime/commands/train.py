@@ -9,7 +9,7 @@ from pathlib import Path
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import load_problem, parse_params
 from gnarl_runtime.api.asked import FLAGS, verify_training
-from gnarl_runtime.api.recipe_choice import choose_recipe, verify_recipe
+from gnarl_runtime.api.recipe_choice import choose_recipe, run_name, verify_recipe
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
 from gnarl_runtime.checkpoints.recipe_files import parse_changes, policy_settings
 from gnarl_runtime.commands.console import run_command
@@ -17,6 +17,7 @@ from gnarl_runtime.commands.options import add_param, add_seed, command_parser
 
 EXAMPLES = """
   gnarl-train --spec specs/bfs.gnarl                        the spec's own recipe
+  gnarl-train --spec my.gnarl --minutes 10                  no recipe: one is chosen by a race
   gnarl-train --spec specs/tsp.gnarl --recipe tsp_ppo       another one
   gnarl-train --spec my.gnarl --set lr=1e-3 --set rounds=3  a recipe with changes
   gnarl-train --spec bellman_ford --minutes 5 --seed 1      as many updates as fit into the time
@@ -35,7 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--spec", metavar="SPEC", help="a .gnarl file or a shipped spec's name")
-    add("--recipe", metavar="NAME", help="a TOML file or a shipped recipe's name")
+    add("--recipe", metavar="NAME", help="a TOML file, a shipped recipe's name, or auto")
     setting = "change a setting of the recipe"
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help=setting)
     add_param(parser)
@@ -67,16 +68,16 @@ def _train(args: argparse.Namespace) -> int:
     if recipe.params:
         given = {**{k: str(v) for k, v in recipe.params.items()}, **parse_params(args.param)}
         problem = load_problem(args.spec, given)
-    verify_recipe(problem, recipe)
+    verify_recipe(problem, recipe, name)
     seed = args.seed or 0
-    out = args.out or Path("runs") / f"{name}-seed{seed}"
+    out = args.out or Path("runs") / run_name(problem, name, seed)
     # torch takes seconds to import; mistakes above are reported without waiting for it.
     from gnarl_runtime.api.train_policy import Request
     from gnarl_runtime.commands.work.train_command import start_command
 
     threads, device = args.threads or 1, args.device or "cpu"
     chosen = policy_settings(changes)
-    request = Request(problem, recipe, name, seed, threads, device, weights, chosen)
+    request = Request(problem, recipe, name, seed, threads, device, weights, chosen, changes)
     return start_command(request, out, args.minutes)
 
 

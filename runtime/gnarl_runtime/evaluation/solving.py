@@ -17,12 +17,13 @@ from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.scales import rescaled
 from gnarl_runtime.instances.pools import pool_of
 from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.search.free_experts import free_experts
 from gnarl_runtime.search.outcomes import Keep, Values
 from gnarl_runtime.search.players import ReplayPlayer
 from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.search.searching import search
 from gnarl_runtime.search.strategy import PICKS, Strategy
-from gnarl_runtime.search.task import Drivers, Found, Improved, free_experts
+from gnarl_runtime.search.task import Drivers, Found, Improved
 
 Progress = Callable[[str, int, int], None]
 _ENDS = Keep(picks=True, states=True)

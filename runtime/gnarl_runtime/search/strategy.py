@@ -57,8 +57,8 @@ KINDS: Mapping[str, Kind] = {
     "sample": Kind(f"{_ROOM}.wide:search_sample", _EPISODES, draws=True),
     "beam": Kind(f"{_ROOM}.wide:search_beam", _WIDTH, policy=True),
     "starts": Kind(f"{_ROOM}.wide:search_starts", _EPISODES, policy=True),
-    "work": Kind(f"{_ROOM}.work:search_work", _DECISIONS, experts=True),
-    "time": Kind(f"{_ROOM}.timed:search_time", _SECONDS, experts=True),
+    "work": Kind(f"{_ROOM}.anytime.work:search_work", _DECISIONS, experts=True),
+    "time": Kind(f"{_ROOM}.anytime.timed:search_time", _SECONDS, experts=True),
     "exact": Kind(f"{_ROOM}.exact:search_exact"),
 }
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.describe.oracle_reads import oracles_read_by
-from gnarl_dsl.model import GreedyExpert, Problem
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.network.policy import Policy
@@ -25,17 +23,6 @@ class Drivers:
 
     policy: Policy | None = None
     experts: tuple[str, ...] = ()  # with which the kernels were compiled
-
-
-def free_experts(problem: Problem) -> tuple[str, ...]:
-    """The experts that anybody can ask: they read no oracle."""
-    return tuple(expert.name for expert in problem.experts if not _reads_oracle(problem, expert))
-
-
-def _reads_oracle(problem: Problem, expert: object) -> bool:
-    if isinstance(expert, GreedyExpert):
-        return bool(oracles_read_by(problem, problem.objective(expert.objective).value))
-    return bool(getattr(expert, "reads_oracle", True))
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ class Loop:
         self.began = time.monotonic()
         self.pace = Pace(self.trainer.done, self.began)
         with closing(EventWriter(self.run.path / "events")) as events, Interrupts() as interrupts:
-            while self.trainer.done < self.trainer.updates and not self._is_perfect():
+            while self.trainer.done < self.trainer.updates and not self._is_over():
                 self._follow_pace()
                 metrics = self.trainer.update()
                 self._require_finite(metrics)
@@ -208,9 +208,10 @@ class Loop:
 
     def _validate(self) -> Scores:
         scores = self.validator.scores(self.trainer.best_policy())
-        self._latest_scores = scores.metrics
         perfect = self.progress.perfect + 1 if scores.success == 1.0 else 0
-        self.progress = replace(self.progress, perfect=perfect)
+        flat = self.progress.flat + 1 if scores.order == self.progress.latest else 0
+        self._latest_scores = scores.metrics
+        self.progress = replace(self.progress, perfect=perfect, flat=flat, latest=scores.order)
         done = self.trainer.done
         if self._better(scores, done):
             self.progress = replace(self.progress, best=scores.order, best_at=done)
@@ -223,6 +224,10 @@ class Loop:
         if not self.progress.best or self.progress.best_at < settled <= done:
             return True
         return scores.order >= tuple(self.progress.best)
+
+    def _is_over(self) -> bool:
+        flat = self.recipe.validation.flat
+        return self._is_perfect() or 0 < flat <= self.progress.flat
 
     def _is_perfect(self) -> bool:
         """Nothing is left to gain: right on every graph, in episodes that cannot be shorter."""

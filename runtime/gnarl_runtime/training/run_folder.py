@@ -41,6 +41,7 @@ from gnarl_runtime.checkpoints.spec_texts import (
     problem_from,
     texts_of,
 )
+from gnarl_runtime.training.auto.choice import Choice
 from gnarl_runtime.training.starting import START
 from gnarl_runtime.training.trainer import Trainer
 
@@ -74,6 +75,7 @@ class Config(BaseModel):
     threads: int
     device: str
     minutes: float | None  # what the number of updates was made from
+    choice: Choice | None = None  # what a recipe that nobody gave was chosen by
     provenance: dict[str, Any]
     digest: str = ""  # of everything else, so that damage is noticed
 
@@ -94,6 +96,8 @@ class Progress:
     seconds: float = 0.0  # of training so far
     cpu_seconds: float = 0.0  # of every process so far, drawing instances included
     perfect: int = 0  # validations without a mistake in a row
+    latest: tuple[float, ...] = ()  # how the latest validation went
+    flat: int = 0  # validations in a row that went like the one before
 
 
 class RunFolder:
@@ -165,7 +169,8 @@ class RunFolder:
         try:
             arrays, text = read_arrays(self.path / STATE)
             known = json.loads(text)
-            progress = Progress(**{**known, "best": tuple(known["best"])})
+            lists = {name: tuple(known.get(name, ())) for name in ("best", "latest")}
+            progress = Progress(**{**known, **lists})
         except (CheckpointError, json.JSONDecodeError, KeyError, TypeError) as error:
             raise RunError(f"cannot continue: {self.path / STATE}: {error}") from None
         return arrays, progress
@@ -232,6 +237,7 @@ def make_config(
     device: str,
     minutes: float | None,
     provenance: Mapping[str, Any],
+    choice: Choice | None = None,
 ) -> Config:
     return Config(
         spec=texts_of(problem),
@@ -244,4 +250,5 @@ def make_config(
         device=device,
         minutes=minutes,
         provenance=dict(provenance),
+        choice=choice,
     )

@@ -15,6 +15,7 @@ import numpy as np
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
+from gnarl_compiler.instances.draw import choose_split
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import INPUT
 from gnarl_runtime.checkpoints.recipe import Data
@@ -31,7 +32,7 @@ def training_pool(
     """The instances that a recipe draws to learn from."""
     pool = draw_pool(
         compiled.problem,
-        count=data.pool,
+        count=data.pool or choose_split(compiled.problem, "train", data.instances).count,
         nodes=data.nodes,
         seed=seed,
         instances=data.instances,

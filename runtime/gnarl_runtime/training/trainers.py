@@ -6,14 +6,25 @@ from importlib import import_module
 
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checkpoints.recipe import TRAINERS, Recipe
+from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.training.trainer import Trainer
 
 
 def make_trainer(
-    problem: Problem, recipe: Recipe, seed: int, policy: Policy | None = None
+    problem: Problem,
+    recipe: Recipe,
+    seed: int,
+    policy: Policy | None = None,
+    pool: Pool | None = None,
+    progress: Progress | None = None,
 ) -> Trainer:
-    """Ready for its first update, from the weights of `policy` or from random ones."""
+    """Ready for its first update, from the weights of `policy` or from random ones.
+
+    `pool` replaces the instances that the recipe draws; `progress` is told how far drawing is.
+    """
     module, _, name = TRAINERS[recipe.trainer].home.partition(":")
-    trainer: Trainer = getattr(import_module(module), name)(problem, recipe, seed, policy)
+    trainer: Trainer = getattr(import_module(module), name)(
+        problem, recipe, seed, policy, pool=pool, progress=progress
+    )
     return trainer

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnarl_dsl.model import Problem
+from gnarl_compiler.interpret.state import SpecRunError
+from gnarl_dsl.model import Objective, Problem, Reward
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.instances.pools import Pool, draw_pool
 from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.search.outcomes import Outcomes
 from gnarl_runtime.search.rollout import play
 
 
@@ -46,6 +48,8 @@ class Validator:
         policy.eval()
         outcomes = [play(policy, self.compiled, pool, temperature=drawn) for pool in self.pools]
         policy.train(was_training)
+        for part in outcomes:
+            require_finite_rewards(self.compiled, part)
         return Scores(
             success=float(np.mean(np.concatenate([o.success for o in outcomes]))),
             reward=float(np.mean(np.concatenate([o.reward for o in outcomes]))),
@@ -53,9 +57,25 @@ class Validator:
         )
 
 
+def require_finite_rewards(compiled: Compiled, outcomes: Outcomes) -> None:
+    """A spec whose rewards are no numbers cannot be learned; it says where they come from."""
+    strange = ~np.isfinite(outcomes.reward)
+    if not strange.any():
+        return
+    problem = compiled.problem
+    entries: list[Objective | Reward] = [*problem.objectives, *problem.rewards]
+    named = [entry for entry in entries if compiled.reward in (None, entry.name)]
+    found = outcomes.reward[strange][0]
+    what = (
+        f"its value is {found} at the end of {strange.sum()} of {len(outcomes)} episodes; nothing "
+        "can be learned from that. Look for a division by 0 or an infinite input"
+    )
+    raise SpecRunError(problem, named[0].span, f"{named[0].name}: {what}")
+
+
 def make_validator(problem: Problem, recipe: Recipe, seed: int) -> Validator:
     """The graphs of the `valid` split, the same for every run with that seed."""
-    compiled = compile_for(problem, recipe.ppo.reward)
+    compiled = compile_for(problem, recipe.reward)
     pools = tuple(
         draw_pool(
             problem,

@@ -12,7 +12,7 @@ from pathlib import Path
 from gnarl_dsl.report.failures import UsageError
 
 # What a run folder is made of (training/run_folder.py); other files may lie there, too.
-RUN_FILES = frozenset({"config.json", "metrics.jsonl", "curves.png"})
+RUN_FILES = frozenset({"config.json", "metrics.jsonl", "curves.png", "verdict.json"})
 RUN_FOLDERS = frozenset({"spec", "events"})
 WEIGHTS = ".safetensors"
 

@@ -12,21 +12,42 @@ from gnarl_runtime.api.train_policy import (
     Ran,
     Request,
     begin_run,
+    choose_defaults,
     clock,
     finish_run,
+    look_around,
     verify_device,
+    verify_new,
 )
+from gnarl_runtime.api.training_texts import recipe_line, standings_table
+from gnarl_runtime.api.verdict import verdict_text
 from gnarl_runtime.commands.options import FAILED, INTERRUPTED, OK
 from gnarl_runtime.commands.work.progress import Progress
+from gnarl_runtime.training.auto.auto import decide
 from gnarl_runtime.training.run_folder import Config, RunFolder
 
 
 def start_command(request: Request, out: Path, minutes: float | None = None) -> int:
     """A new run."""
     with torch_set_up(request.threads):
+        verify_new(out, FLAGS)
+        if request.is_open:
+            request, minutes = _choose(request, minutes), None
         with Progress(request.problem.name) as progress:
             run, config, problem = begin_run(request, out, minutes, progress, FLAGS)
         return _run(run, config, problem)
+
+
+def _choose(request: Request, minutes: float | None) -> Request:
+    """A recipe for a problem that has none, and what it was chosen by."""
+    with Progress(request.problem.name) as progress:
+        standings = look_around(request, progress)
+    print(standings_table(request.problem, standings))
+    print(decide(request.problem, standings)[1], flush=True)
+    with Progress(request.problem.name) as progress:
+        request = choose_defaults(request, standings, minutes, progress)
+    print(recipe_line(request.recipe), flush=True)
+    return request
 
 
 def resume_command(path: Path) -> int:
@@ -51,7 +72,12 @@ def _run(run: RunFolder, config: Config, problem: Problem) -> int:
         return INTERRUPTED
     ran.draw_curves()
     _say_end(ran)
-    return OK if ran.finished.progress.best else FAILED
+    if not ran.finished.progress.best:
+        return FAILED
+    with Progress(problem.name) as progress:
+        verdict = ran.judge(progress)
+    print(verdict_text(verdict, problem))
+    return OK
 
 
 def _say_end(ran: Ran) -> None:

@@ -27,14 +27,14 @@ from gnarl_runtime.checkpoints.weight_arrays import (
     restore_optimizer,
 )
 from gnarl_runtime.envs.engine import Engine
-from gnarl_runtime.instances.pools import Pool
+from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Output, Policy, argmax, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
+from gnarl_runtime.training.fresh import fresh_policy
 from gnarl_runtime.training.imitation.critic_lessons import CriticLessons
 from gnarl_runtime.training.imitation.imitation_loss import imitation_loss
 from gnarl_runtime.training.imitation.labels import draw_labelled, label_rows
 from gnarl_runtime.training.imitation.material import Material, draw_material
-from gnarl_runtime.training.ppo.ppo import fresh_policy
 from gnarl_runtime.training.trainer import Metrics, Stretch
 
 WARM_UP = 64  # steps of the expert before the first update, so that not all episodes are young
@@ -51,10 +51,11 @@ class ImitationTrainer:
         policy: Policy | None = None,
         pool: Pool | None = None,
         material: Material | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.recipe, self.seed = recipe.bc, seed
         self.updates, self.done = recipe.bc.updates, 0
-        self.material = material or draw_material(problem, recipe, seed, pool)
+        self.material = material or draw_material(problem, recipe, seed, pool, progress)
         self.engine = Engine(self.material.compiled, self.material.pool, recipe.bc.graphs, seed)
         self.labels = np.zeros(self.engine.batch.legal.shape)  # (slots, N)
         self.policy = policy or fresh_policy(problem, recipe, seed)

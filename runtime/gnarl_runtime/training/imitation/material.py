@@ -106,7 +106,7 @@ def _at_the_boundary(compiled: Compiled, pool: Pool, boundary: Boundary) -> Engi
 
 
 def _reward(problem: Problem, recipe: Recipe) -> str | None:
-    """What PPO will learn from afterwards, else whatever is quick to compute."""
-    if "ppo" in recipe.parts:
-        return recipe.ppo.reward
+    """What will be learned from afterwards, else whatever is quick to compute."""
+    if len(recipe.parts) > 1:
+        return recipe.reward
     return cheapest_reward(problem)

@@ -6,7 +6,6 @@ hundreds of graphs at once: collect, estimate advantages, learn, report.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -26,9 +25,10 @@ from gnarl_runtime.checkpoints.weight_arrays import (
     restore_optimizer,
 )
 from gnarl_runtime.envs.engine import Engine, compile_for
-from gnarl_runtime.instances.pools import Pool
+from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Output, Policy, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
+from gnarl_runtime.training.fresh import fresh_policy, scale_scores
 from gnarl_runtime.training.ppo.advantages import Advantages
 from gnarl_runtime.training.ppo.episode_tally import EpisodeTally
 from gnarl_runtime.training.ppo.ppo_loss import PpoLoss, ppo_loss
@@ -47,12 +47,13 @@ class PpoTrainer:
         seed: int,
         policy: Policy | None = None,
         pool: Pool | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """`pool`: instances to play on, instead of those that the recipe draws."""
         self.recipe, self.seed = recipe.ppo, seed
         self.updates, self.done = recipe.ppo.updates, 0
         compiled = compile_for(problem, recipe.ppo.reward)
-        pool = pool or training_pool(compiled, recipe.data, seed)
+        pool = pool or training_pool(compiled, recipe.data, seed, progress)
         self.engine = Engine(compiled, pool, recipe.ppo.graphs, seed)
         self.engine.reset()
         self.policy = policy or fresh_policy(problem, recipe, seed)
@@ -182,26 +183,6 @@ class PpoTrainer:
         restore_optimizer(self.optimizer, under("optimizer", arrays))
         self.tally.restore(under("tally", arrays))
         self.done = done
-
-
-def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
-    """A policy whose weights depend on the seed only; torch's own stream is left as it was."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(stream(seed, "weights").integers(2**63)))
-        return Policy(problem, recipe.policy)
-
-
-def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
-    """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
-    packed = pack(engine.batch, engine.environments)
-    graph = packed.graph[packed.legal]
-    with torch.no_grad():
-        logits = policy(packed).logits.double().cpu().numpy()[packed.legal]
-        count = np.maximum(np.bincount(graph, minlength=packed.graphs), 1)  # (graphs,)
-        mean = np.bincount(graph, logits, packed.graphs) / count
-        found = float(np.sqrt(np.square(logits - mean[graph]).mean()))
-        if found > 0:  # nodes that all look the same have no scale
-            policy.actor.log_temperature += math.log(found / spread)
 
 
 def _mean_losses(losses: Sequence[PpoLoss]) -> Metrics:

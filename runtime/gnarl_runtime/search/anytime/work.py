@@ -14,10 +14,10 @@ from enum import IntEnum
 import numpy as np
 
 from gnarl_runtime.instances.sampler import uniform_below
+from gnarl_runtime.search.anytime.plans import PLANS, replanned
 from gnarl_runtime.search.arena import Arena, Truths, instance_keys
 from gnarl_runtime.search.better import LEAST, NOTHING, RIGHT
 from gnarl_runtime.search.outcomes import Picks
-from gnarl_runtime.search.plans import PLANS, replanned
 from gnarl_runtime.search.players import STOP, ExpertPlayer, Index, Turn, draw_picks
 from gnarl_runtime.search.rollout import choose_slots
 from gnarl_runtime.search.sequences import Sequences

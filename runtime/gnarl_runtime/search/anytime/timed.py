@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from gnarl_runtime.search.anytime.work import Work, search_work
 from gnarl_runtime.search.strategy import Strategy
 from gnarl_runtime.search.task import Answers, Task
-from gnarl_runtime.search.work import Work, search_work
 
 _SHARE, _LONGEST = 0.1, 1.0  # of the time, and seconds at most, to measure
 

@@ -1,0 +1,205 @@
+"""A trained policy in; out: how it does beside the experts, chance and the optimum, in words.
+
+Everybody plays the same fresh graphs, of the sizes of the `valid` split. Experts that read an
+oracle are left out: nobody can ask them on graphs of one's own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gnarl_compiler.build.files import write_whole
+from gnarl_dsl.model import Problem
+from gnarl_runtime.api.asked import Tell, silent
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.envs.engine import Compiled, compile_for
+from gnarl_runtime.evaluation.evaluate import FRESH, without_metrics
+from gnarl_runtime.instances.pools import draw_pool
+from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.search.free_experts import free_experts
+from gnarl_runtime.search.outcomes import Outcomes
+from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer, RandomPlayer
+from gnarl_runtime.search.rollout import play_with
+
+VERDICT = "verdict.json"
+POLICY, RANDOM = "policy", "random"
+Word = Literal["ahead", "level", "behind", "alone"]
+
+
+class Placing(BaseModel):
+    """How somebody did on the fresh graphs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    success: float
+    steps: float
+    value: float | None  # the mean objective of ends that are right
+
+
+class Verdict(BaseModel):
+    """Where a policy stands against the best expert that reads no oracle."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    graphs: int
+    placings: tuple[Placing, ...]
+    rival: str | None  # that expert
+    word: Word
+    difference: float = 0.0  # policy minus rival, of what is judged
+    interval: tuple[float, float] = (0.0, 0.0)  # 95 % of the mean difference, graph by graph
+
+    @property
+    def behind(self) -> str | None:
+        """The expert to prefer to this policy, if there is one."""
+        return self.rival if self.word == "behind" else None
+
+
+def judge(
+    policy: Policy, problem: Problem, recipe: Recipe, seed: int, progress: Tell | None = None
+) -> Verdict:
+    """Play `validation.graphs` fresh graphs with everybody who can be asked."""
+    experts = free_experts(problem)
+    compiled = compile_for(without_metrics(problem), recipe.reward, experts, metrics=True)
+    players: dict[str, Player] = {
+        POLICY: PolicyPlayer(policy, recipe.temperature or None, seed),
+        **{name: ExpertPlayer(name, seed) for name in experts},
+        RANDOM: RandomPlayer(seed),
+    }
+    outcomes = _play(players, compiled, recipe, seed, progress or silent)
+    scores = {name: _scores(problem, own) for name, own in outcomes.items()}
+    rival = max(experts, key=lambda name: float(scores[name].mean()), default=None)
+    placings = tuple(_placing(name, own) for name, own in outcomes.items())
+    if rival is None:
+        return Verdict(graphs=len(scores[POLICY]), placings=placings, rival=None, word="alone")
+    return _compare(scores[POLICY], scores[rival], placings, rival)
+
+
+def _play(
+    players: Mapping[str, Player], compiled: Compiled, recipe: Recipe, seed: int, tell: Tell
+) -> dict[str, Outcomes]:
+    nodes = recipe.validation.nodes
+    pool = draw_pool(
+        compiled.problem,
+        count=recipe.validation.graphs,
+        nodes=nodes[0] if isinstance(nodes, tuple) else nodes,
+        seed=FRESH + seed,
+        split="valid",
+        instances=recipe.data.instances,
+        oracles=compiled.oracles,
+    )
+    outcomes = {}
+    for place, (name, player) in enumerate(players.items()):
+        tell(f"{name} plays fresh graphs", place, len(players))
+        outcomes[name] = play_with(player, compiled, pool)
+    return outcomes
+
+
+def _scores(problem: Problem, outcomes: Outcomes) -> NDArray[np.float64]:
+    """What is judged, graph by graph: the objective, or whether the answer is right."""  # (G,)
+    if not problem.objectives:
+        return outcomes.success.astype(np.float64)
+    right = outcomes.success & np.isfinite(outcomes.objective)
+    # An end that is not valid is worse than any that is: as bad as the worst, and once more.
+    worst = outcomes.objective[right].min(initial=0.0) - 1.0
+    return np.where(right, outcomes.objective, worst)
+
+
+def _placing(name: str, outcomes: Outcomes) -> Placing:
+    right = outcomes.objective[outcomes.success & np.isfinite(outcomes.objective)]
+    return Placing(
+        name=name,
+        success=float(outcomes.success.mean()),
+        steps=float(outcomes.steps.mean()),
+        value=float(right.mean()) if len(right) else None,
+    )
+
+
+def _compare(
+    own: NDArray[np.float64],
+    other: NDArray[np.float64],
+    placings: tuple[Placing, ...],
+    rival: str,
+) -> Verdict:
+    differences = own - other
+    mean = float(differences.mean())
+    margin = 1.96 * float(differences.std(ddof=1)) / math.sqrt(len(own)) if len(own) > 1 else 0.0
+    low, high = mean - margin, mean + margin
+    word: Word = "ahead" if low > 0 else "behind" if high < 0 else "level"
+    return Verdict(
+        graphs=len(own),
+        placings=placings,
+        rival=rival,
+        word=word,
+        difference=mean,
+        interval=(low, high),
+    )
+
+
+# Kept with the run
+
+
+def write_verdict(folder: Path, verdict: Verdict) -> None:
+    write_whole(folder / VERDICT, (verdict.model_dump_json(indent=2) + "\n").encode())
+
+
+def read_verdict(folder: Path) -> Verdict | None:
+    """What was said at the end of a run; None if nothing was, or nothing that can be read."""
+    file = folder / VERDICT
+    try:
+        return Verdict.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError, json.JSONDecodeError):
+        return None
+
+
+# In words
+
+
+def verdict_text(verdict: Verdict, problem: Problem) -> str:
+    """A table and a sentence or two."""
+    value = problem.objectives[0].name if problem.objectives else ""
+    told = [(f"on {verdict.graphs} fresh graphs", "right" if problem.correct else "valid", value)]
+    told += [
+        (
+            "random picks" if own.name == RANDOM else own.name,
+            f"{100 * own.success:.1f} %",
+            "" if own.value is None else f"{own.value:.4g}",
+        )
+        for own in verdict.placings
+    ]
+    widths = [max(len(row[k]) for row in told) for k in range(3)]
+    lines = [
+        f"{name:{widths[0]}}  {right:>{widths[1]}}  {own:>{widths[2]}}".rstrip()
+        for name, right, own in told
+    ]
+    return "\n".join([*lines, _sentence(verdict)])
+
+
+def _sentence(verdict: Verdict) -> str:
+    rival, (low, high) = verdict.rival, verdict.interval
+    interval = f"{verdict.difference:+.4g} per graph, 95 % interval {low:+.4g} to {high:+.4g}"
+    chance = next(own for own in verdict.placings if own.name == RANDOM)
+    own = next(own for own in verdict.placings if own.name == POLICY)
+    lost = (own.success, own.value or 0.0) < (chance.success, chance.value or 0.0)
+    worse = "It is worse than random picks. " if lost else ""
+    advice = (
+        "try more --minutes, another --seed, or a search (gnarl-solve --search); gnarl-solve plays "
+        "the better of the two unless --search says otherwise"
+    )
+    match verdict.word:
+        case "alone":
+            return f"{worse}The spec has no expert without an oracle to compare with."
+        case "ahead":
+            return f"The policy is ahead of {rival}, the best such expert ({interval})."
+        case "level":
+            return f"{worse}The policy and {rival} cannot be told apart ({interval})."
+        case "behind":
+            return f"{worse}The policy is BEHIND the expert {rival} ({interval}): {advice}."

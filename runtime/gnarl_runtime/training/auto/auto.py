@@ -1,0 +1,189 @@
+"""A problem in, a recipe for it out: look who plays well, decide what to learn from, race settings.
+
+What is decided is told in one line, and kept with the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gnarl_dsl.model import Problem
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.recipe_files import set_keys
+from gnarl_runtime.envs.engine import compile_for
+from gnarl_runtime.instances.pools import Pool
+from gnarl_runtime.training.auto.choice import RANDOM, Choice, Heat, Standing, best_of
+from gnarl_runtime.training.auto.race import Setting, run_race
+from gnarl_runtime.training.boundary.boundary import BoundaryError
+from gnarl_runtime.training.boundary.flow import choose_expert, close_lines, flow_of
+from gnarl_runtime.training.scaling import training_pool
+from gnarl_runtime.training.trainer import Trainer
+from gnarl_runtime.training.trainers import make_trainer
+from gnarl_runtime.training.validate import make_validator
+
+Tell = Callable[[str, int, int], None]
+
+RACE = 60.0  # seconds at most
+_RACE_SHARE = 0.2  # of the time that training may take
+# Of the time for learning: imitation of an expert that looks answers up, and of another one.
+_LOOKED_UP, _IMITATED = 0.6, 0.2
+# And of what is left for it: what rewards have taught is settled by the best of its episodes.
+_SHARES: Mapping[str, Mapping[str, float]] = {
+    "ppo": {"ppo": 0.65, "improve": 0.35},
+    "improve": {"improve": 1.0},
+}
+_RACE_POOL = 1_000  # instances at most, drawn once for all settings
+
+_DEEP: Setting = {"policy.layer_norm": True}
+# What differs between problems, by what was seen: whether neighbours are counted (sum) or compared
+# (max), whether the graph as a whole matters on average or by its extremes, and how far to look.
+IMITATING: Sequence[Setting] = (
+    {"policy.aggregation": "max", "policy.pooling": "max", "policy.rounds": 2, "bc.lr": 3e-3},
+    {**_DEEP, "policy.aggregation": "max", "policy.pooling": "max", "policy.rounds": 4},
+    {**_DEEP, "policy.aggregation": "sum", "policy.pooling": "mean", "policy.rounds": 3},
+    {**_DEEP, "policy.rounds": 3, "policy.actor": "product"},
+    {**_DEEP, "policy.aggregation": "sum", "policy.rounds": 5, "bc.lr": 1e-3},
+    {**_DEEP, "policy.aggregation": "max", "policy.rounds": 6, "bc.lr": 2e-3},
+)
+_REWARDED: Setting = {**_DEEP, "policy.pooling": "mean"}
+REWARDED: Sequence[Setting] = (
+    {**_REWARDED, "trainer": "ppo", "policy.aggregation": "sum", "policy.rounds": 3},
+    {**_REWARDED, "trainer": "ppo", "policy.aggregation": "max", "policy.rounds": 3},
+    {**_REWARDED, "trainer": "improve", "policy.aggregation": "sum", "policy.rounds": 3},
+    {**_REWARDED, "trainer": "improve", "policy.aggregation": "max", "policy.rounds": 3},
+)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A recipe, but for the number of its updates: those are a matter of the time there is."""
+
+    recipe: Recipe
+    choice: Choice
+    shares: tuple[float, ...]  # of the time, by part of the recipe
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be trained, and for how long; `base` has what the user set."""
+
+    problem: Problem
+    base: Recipe
+    seed: int
+    minutes: float
+
+
+def choose_recipe_for(wish: Wish, standings: Sequence[Standing], tell: Tell) -> Chosen:
+    """What to learn from follows from who plays how well; the rest is decided by a race."""
+    expert, why = decide(wish.problem, standings)
+    choice = Choice(standings=tuple(standings), why=why, expert=expert)
+    if not wish.problem.objectives and expert is not None:
+        return _imitate(wish, choice, expert, tell)
+    return _learn_from_rewards(wish, choice, tell)
+
+
+def decide(problem: Problem, standings: Sequence[Standing]) -> tuple[str | None, str]:
+    """Whom to imitate, if anybody, and why, in a line."""
+    chance = next(s for s in standings if s.name == RANDOM)
+    best = best_of([s for s in standings if s.name != RANDOM])
+    goal = problem.objectives[0].name if problem.objectives else "correct"
+    if best is None:
+        return None, f"no expert to start from: learning {goal} from rewards alone"
+    if best.order <= chance.order:
+        return None, (
+            f"no expert is better than random picks ({best.name}: {told(best, chance)}): "
+            f"learning {goal} from rewards alone"
+        )
+    if not problem.objectives:
+        return best.name, f"imitating {best.name}, which is right most often ({told(best)})"
+    return best.name, (
+        f"starting from {best.name}, the best expert ({told(best, chance)}), then improving {goal}"
+    )
+
+
+def told(standing: Standing, chance: Standing | None = None) -> str:
+    """`-4.2 against -7.0 by chance`, or how often it succeeds where that is what differs."""
+    if standing.objective is None or standing.success < 1:
+        text = f"{100 * standing.success:.0f} % right"
+        return text if chance is None else f"{text} against {100 * chance.success:.0f} % by chance"
+    if chance is None or chance.objective is None:
+        return f"{standing.objective:.4g}"
+    return f"{standing.objective:.4g} against {chance.objective:.4g} by chance"
+
+
+# The two ways
+
+
+def _imitate(wish: Wish, choice: Choice, expert: str, tell: Tell) -> Chosen:
+    imitating = {"trainer": "bc", "bc.expert": expert}
+    chosen, heats = _race(wish, set_keys(wish.base, imitating), IMITATING, tell)
+    closer = set_keys(chosen, _near_ties(wish.problem, expert))
+    return Chosen(closer, choice.model_copy(update={"heats": heats}), (1.0,))
+
+
+def _learn_from_rewards(wish: Wish, choice: Choice, tell: Tell) -> Chosen:
+    chosen, heats = _race(wish, set_keys(wish.base, PPO), REWARDED, tell)
+    choice = choice.model_copy(update={"heats": heats})
+    shares = _SHARES[chosen.trainer]
+    chosen = set_keys(chosen, {"trainer": "+".join(shares)})
+    if choice.expert is None:
+        return Chosen(chosen, choice, tuple(shares.values()))
+    reads_oracle = next(s.reads_oracle for s in choice.standings if s.name == choice.expert)
+    start = {"trainer": f"bc+{chosen.trainer}", "bc.expert": choice.expert, "bc.critic": 0.5}
+    # Off its own path an expert that looks answers up knows no answer.
+    path = {"bc.expert_share": 1.0, "bc.sampled_share": 0.0} if reads_oracle else {}
+    share = _LOOKED_UP if reads_oracle else _IMITATED
+    later = tuple((1 - share) * part for part in shares.values())
+    return Chosen(set_keys(chosen, {**start, **path}), choice, (share, *later))
+
+
+PPO: Setting = {
+    "ppo.graphs": 128,
+    "ppo.steps": 16,
+    "ppo.epochs": 4,
+    "ppo.minibatch": 512,
+    "ppo.lr": 2e-3,
+    "ppo.value": 0.2,
+    "ppo.lam": 0.9,
+    "bc.graphs": 128,
+    "bc.lr": 2e-3,
+}
+
+
+def _near_ties(problem: Problem, expert: str) -> Setting:
+    """Half of the episodes near a comparison of the expert, where it makes any of numbers."""
+    try:
+        close_lines(flow_of(problem), choose_expert(problem, expert))
+    except BoundaryError:
+        return {}
+    return {"data.boundary": 0.5, "data.boundary_starts": 0.3}
+
+
+def _race(
+    wish: Wish, recipe: Recipe, settings: Sequence[Setting], tell: Tell
+) -> tuple[Recipe, tuple[Heat, ...]]:
+    """The recipe with the setting that learned best."""
+    problem, seed = wish.problem, wish.seed
+    recipes = [(setting, set_keys(recipe, setting)) for setting in settings]
+    pool = _race_pool(wish, recipe, tell)
+    validator = make_validator(problem, recipe, seed)
+
+    def make(problem: Problem, recipe: Recipe) -> Trainer:
+        return make_trainer(problem, recipe, seed, pool=pool)
+
+    seconds = min(RACE, _RACE_SHARE * 60 * wish.minutes)
+    best, heats = run_race(problem, recipes, make, validator, seconds, tell)
+    return recipes[best][1], tuple(heats)
+
+
+def _race_pool(wish: Wish, recipe: Recipe, tell: Tell) -> Pool:
+    """Instances for all settings, with the oracles that any of them reads."""
+    experts = (recipe.bc.expert,) if recipe.bc.expert else ()
+    compiled = compile_for(wish.problem, recipe.reward, experts)
+    few = recipe.data.model_copy(update={"pool": min(recipe.data.pool or _RACE_POOL, _RACE_POOL)})
+
+    def drawing(done: int, total: int) -> None:
+        tell("drawing instances", done, total)
+
+    return training_pool(compiled, few, wish.seed, drawing)

@@ -1,0 +1,67 @@
+"""A problem and its validation graphs in, how well chance and every expert play them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gnarl_dsl.model import Problem
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.envs.engine import Compiled, compile_for
+from gnarl_runtime.instances.pools import Pool, draw_pool
+from gnarl_runtime.search.free_experts import free_experts
+from gnarl_runtime.search.outcomes import Outcomes, join_outcomes
+from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
+from gnarl_runtime.search.rollout import play_with
+from gnarl_runtime.training.auto.choice import RANDOM, Standing
+
+Tell = Callable[[str, int, int], None]
+
+
+def find_standings(problem: Problem, recipe: Recipe, seed: int, tell: Tell) -> list[Standing]:
+    """Chance first, then the experts in the order of the spec."""
+    experts = tuple(expert.name for expert in problem.experts)
+    compiled = compile_for(_without_metrics(problem), recipe.reward, experts, metrics=True)
+    pools = validation_pools(compiled, recipe, seed)
+    free = free_experts(problem)
+    found = []
+    for place, name in enumerate((RANDOM, *experts)):
+        tell(f"{name} plays the validation graphs", place, 1 + len(experts))
+        player: Player = RandomPlayer(seed) if name == RANDOM else ExpertPlayer(name, seed)
+        outcomes = join_outcomes([play_with(player, compiled, pool) for pool in pools])
+        found.append(_standing(name, outcomes, name not in (RANDOM, *free)))
+    return found
+
+
+def validation_pools(compiled: Compiled, recipe: Recipe, seed: int) -> Sequence[Pool]:
+    """The graphs of the `valid` split, one pool for every size."""
+    return [
+        draw_pool(
+            compiled.problem,
+            count=count,
+            nodes=nodes,
+            seed=seed,
+            split="valid",
+            instances=recipe.data.instances,
+            oracles=compiled.oracles,
+        )
+        for nodes, count in recipe.validation.shares
+    ]
+
+
+def _without_metrics(problem: Problem) -> Problem:
+    """Metrics compare with references, and nobody asks for those here."""
+    return problem.model_copy(update={"metrics": ()})
+
+
+def _standing(name: str, outcomes: Outcomes, reads_oracle: bool) -> Standing:
+    right = outcomes.objective[outcomes.success & np.isfinite(outcomes.objective)]
+    return Standing(
+        name=name,
+        success=float(outcomes.success.mean()),
+        reward=float(outcomes.reward.mean()),
+        steps=float(outcomes.steps.mean()),
+        objective=float(right.mean()) if len(right) else None,
+        reads_oracle=reads_oracle,
+    )

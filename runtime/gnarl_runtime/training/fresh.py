@@ -1,0 +1,35 @@
+"""A problem, a recipe and a seed in, a policy that has learned nothing yet out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from gnarl_compiler.graphs.streams import stream
+from gnarl_dsl.model import Problem
+from gnarl_runtime.batch.pack import pack
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.envs.engine import Engine
+from gnarl_runtime.network.policy import Policy
+
+
+def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
+    """A policy whose weights depend on the seed only; torch's own stream is left as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(stream(seed, "weights").integers(2**63)))
+        return Policy(problem, recipe.policy)
+
+
+def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
+    """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
+    packed = pack(engine.batch, engine.environments)
+    graph = packed.graph[packed.legal]
+    with torch.no_grad():
+        logits = policy(packed).logits.double().cpu().numpy()[packed.legal]
+        count = np.maximum(np.bincount(graph, minlength=packed.graphs), 1)  # (graphs,)
+        mean = np.bincount(graph, logits, packed.graphs) / count
+        found = float(np.sqrt(np.square(logits - mean[graph]).mean()))
+        if found > 0:  # nodes that all look the same have no scale
+            policy.actor.log_temperature += math.log(found / spread)

@@ -1,0 +1,185 @@
+"""Recipes that nobody gave: who is imitated, which setting wins, what is said in the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from shipped_specs import shipped
+
+import gnarl_dsl as gnarl
+from gnarl_runtime.api.verdict import Placing, Verdict, judge, read_verdict, verdict_text
+from gnarl_runtime.checkpoints.recipe import Recipe, Validation
+from gnarl_runtime.commands.train import main
+from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.network.policy_config import PolicyConfig
+from gnarl_runtime.training.auto.auto import decide
+from gnarl_runtime.training.auto.choice import RANDOM, Choice, Standing
+from gnarl_runtime.training.auto.race import endless, run_race
+from gnarl_runtime.training.auto.standings import find_standings
+from gnarl_runtime.training.validate import Scores
+
+
+def standing(name: str, success: float, reward: float, reads_oracle: bool = False) -> Standing:
+    value = reward if success else None
+    return Standing(
+        name=name,
+        success=success,
+        reward=reward,
+        steps=5.0,
+        objective=value,
+        reads_oracle=reads_oracle,
+    )
+
+
+# Who is imitated
+
+
+def test_the_best_expert_is_imitated_whatever_its_place() -> None:
+    mvc = shipped("mvc")
+    chance = standing(RANDOM, 1.0, -7.0)
+    expert, why = decide(mvc, [chance, standing("first", 1.0, -6.0), standing("second", 1.0, -4.0)])
+    assert expert == "second"
+    assert "starting from second" in why
+    assert "-4 against -7" in why
+
+
+def test_an_expert_that_is_no_better_than_chance_is_not() -> None:
+    expert, why = decide(shipped("mvc"), [standing(RANDOM, 1.0, -5.0), standing("e", 1.0, -6.0)])
+    assert expert is None
+    assert "no expert is better than random picks" in why
+
+
+def test_where_an_answer_is_right_the_one_who_is_right_most_often_is() -> None:
+    players = [standing(RANDOM, 0.1, 0.0), standing("a", 0.6, 9.0), standing("b", 0.9, 0.0)]
+    expert, why = decide(shipped("bfs"), players)
+    assert expert == "b"
+    assert "90 % right" in why
+
+
+def test_without_experts_there_is_nobody_to_imitate() -> None:
+    assert decide(shipped("mvc"), [standing(RANDOM, 1.0, -5.0)])[0] is None
+
+
+def test_those_to_be_beaten_read_no_oracle() -> None:
+    players = (standing(RANDOM, 1, 0), standing("knows", 1, 9, True), standing("plain", 1, 3))
+    choice = Choice(standings=players, why="")
+    assert choice.free is not None
+    assert choice.free.name == "plain"
+
+
+def test_everybody_plays_the_validation_graphs() -> None:
+    recipe = Recipe(validation=Validation(graphs=10, nodes=6))
+    found = find_standings(shipped("tsp"), recipe, 0, lambda *_: None)
+    by_name = {entry.name: entry for entry in found}
+    assert list(by_name) == [RANDOM, "optimal", "christofides", "nearest", "weak"]
+    assert by_name["optimal"].reads_oracle
+    assert not by_name["nearest"].reads_oracle
+    best = max(entry.objective or -np.inf for entry in found)
+    assert by_name["optimal"].objective == pytest.approx(best)
+
+
+# The race
+
+
+class Learner:
+    """Its weights are a number that grows by what its setting says."""
+
+    updates = 1_000_000
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.done = rate, 0
+        self.policy = Policy(shipped("mvc"), PolicyConfig(width=2, rounds=1))
+
+    def update(self) -> dict[str, float]:
+        self.done += 1
+        return {"loss": float("nan") if self.rate < 0 else 1.0}
+
+    def best_policy(self) -> float:
+        return self.rate
+
+
+class Judge:
+    def scores(self, policy: float) -> Scores:
+        return Scores(1.0, policy, 3.0)
+
+
+@pytest.mark.parametrize("rates", [[0.1, 0.5, 0.3], [0.5], [-1.0, 0.2], [0.4, 0.1, 0.4, 0.2]])
+def test_the_best_setting_wins_and_those_that_come_apart_are_out(rates: list[float]) -> None:
+    settings = [({"bc.lr": abs(rate)}, Recipe(doc=str(rate))) for rate in rates]
+    winner, heats = run_race(
+        shipped("mvc"),
+        settings,
+        lambda problem, recipe: Learner(float(recipe.doc)),  # type: ignore[arg-type,return-value]
+        Judge(),  # type: ignore[arg-type]
+        0.02,
+        lambda *_: None,
+    )
+    assert winner == rates.index(max(rates))
+    assert len(heats) >= len([rate for rate in rates if rate >= 0])
+    assert all(heat.reward >= 0 for heat in heats)
+
+
+def test_a_race_knows_no_end() -> None:
+    assert endless(Recipe(trainer="bc+improve")).improve.updates > 100_000
+
+
+# What is said
+
+
+def placing(name: str, value: float, success: float = 1.0) -> Placing:
+    return Placing(name=name, success=success, steps=4.0, value=value)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("ahead", "ahead of greedy"),
+        ("level", "cannot be told apart"),
+        ("behind", "BEHIND the expert greedy"),
+    ],
+)
+def test_a_verdict_in_words(word: str, said: str) -> None:
+    players = (placing("policy", -3.0), placing("greedy", -2.0), placing(RANDOM, -2.5))
+    verdict = Verdict(graphs=100, placings=players, rival="greedy", word=word)  # type: ignore[arg-type]
+    text = verdict_text(verdict, shipped("mvc"))
+    assert said in text
+    assert ("worse than random picks" in text) == (word != "ahead")
+    assert verdict.behind == ("greedy" if word == "behind" else None)
+
+
+def test_an_untrained_policy_is_behind_the_expert() -> None:
+    problem = shipped("max_independent_set")
+    policy = Policy(problem, PolicyConfig(width=4, rounds=1))
+    recipe = Recipe(validation=Validation(graphs=60, nodes=12))
+    verdict = judge(policy, problem, recipe, 0)
+    assert verdict.word == "behind"
+    assert verdict.interval[1] < 0
+
+
+# All of it
+
+
+def test_a_spec_without_a_recipe_is_trained_and_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = gnarl.load("max_cut").sources[0].text.replace("problem max_cut", "problem own_cut")
+    Path("own.gnarl").write_text(text.replace("{8..16}", "{5..6}").replace("n = 16", "n = 6"))
+    small = ["policy.width=8", "data.pool=64", "validation.graphs=20", "improve.graphs=8"]
+    sets = [part for entry in small for part in ("--set", entry)]
+    assert main(["--spec", "own.gnarl", "--minutes", "0.05", *sets]) == 0
+    out = capsys.readouterr().out
+    assert "random picks" in out
+    assert "starting from" in out
+    assert "chosen by a race" in out
+    assert "fresh graphs" in out
+    run = Path("runs/own_cut-seed0")
+    config = json.loads((run / "config.json").read_text())
+    assert config["recipe"]["policy"]["width"] == 8  # what was set stays
+    assert config["choice"]["heats"]
+    assert read_verdict(run) is not None
+    assert main(["--spec", "own.gnarl", "--minutes", "0.05", *sets]) == 2
+    assert "is there already" in capsys.readouterr().err
