@@ -18,7 +18,7 @@ from gnarl_compiler.graphs.instance import Instance
 from gnarl_runtime.commands.solve import main
 from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.evaluation.scales import rescaled, unusual_scales, usual_scales
-from gnarl_runtime.evaluation.solution_text import cycle_of
+from gnarl_runtime.evaluation.solution_text import cycle_of, in_order_of_picks
 from gnarl_runtime.evaluation.solving import without_judges
 from gnarl_runtime.readers.read import read_graphs
 
@@ -209,6 +209,14 @@ def test_one_cycle_through_all_nodes_is_told_from_other_pointers(
         ("tsp", "streets", [], 1, "expected all of them (a complete graph)"),
         ("mvc", "streets", ["--out", "nowhere/a.json"], 2, "there is no folder nowhere"),
         ("mvc", "streets", ["--samples", "2"], 2, "without --temperature"),
+        ("mvc", "streets", ["--search", "sampel:4"], 2, "Did you mean `sample`?"),
+        ("mvc", "streets", ["--search", "beam"], 2, "expected beam:W"),
+        ("mvc", "streets", ["--search", "beam:2", "--temperature", "1"], 2, "says nothing to beam"),
+        ("mvc", "streets", ["--search", "sample:2", "--temperature", "0"], 2, "above 0"),
+        (
+            *("mvc", "streets", ["--search", "picks", "--samples", "2", "--temperature", "1"]),
+            *(2, "expected one of them"),
+        ),
         ("mvc", "streets", ["--spec", "tsp"], 1, "is only in the second"),
         ("mvc", "streets", ["-p", "eps=high"], 2, "eps"),
         ("mvc", "missing", [], 2, "there is no such file"),
@@ -232,3 +240,43 @@ def test_mistakes_are_explained(
     found, out, err = run(runs / name, "--data", files[data], *flags, capsys=capsys)
     assert (found, out) == (code, "")
     assert said in err
+
+
+def test_improvements_are_shown_and_the_search_is_told(
+    runs: Path, towns: Path, capsys: Capture
+) -> None:
+    flags = ("--search", "work:400")
+    code, out, err = run(runs / "tsp", "--data", towns, *flags, capsys=capsys)
+    assert code == 0
+    shown = [line for line in err.splitlines() if "decisions" in line]
+    values = [float(line.partition("tour ")[2].partition(",")[0]) for line in shown]
+    assert values == sorted(values)
+    assert f"tour     {values[-1]:.6g}" in out.replace("tour        ", "tour     ")
+    assert "work:400" in out
+    found = solved(runs / "tsp", towns, *flags, capsys=capsys)
+    assert found["search"] == "work:400"
+    assert 0 < found["decisions"] <= 400
+    assert found["proven"] is False
+    best = solved(runs / "tsp", towns, capsys=capsys)
+    assert found["objective"] >= best["objective"]
+    scaled = solved(runs / "tsp", towns, *flags, "--rescale", capsys=capsys)
+    assert scaled["objective"] == pytest.approx(found["objective"], rel=0.2)
+
+
+def test_a_spec_is_solved_without_a_policy(towns: Path, capsys: Capture) -> None:
+    code, out, _ = run("--spec", "tsp", "--data", towns, capsys=capsys)
+    assert code == 0
+    assert "work:2000" in out
+    code, _, err = run("--spec", "tsp", "--data", towns, "--search", "beam:2", capsys=capsys)
+    assert code == 2
+    assert "asks a trained policy" in err
+    code, _, err = run("--spec", "tsp", "--data", towns, "--temperature", "1", capsys=capsys)
+    assert code == 2
+    assert "there is none" in err
+    code, _, err = run("--data", towns, capsys=capsys)
+    assert code == 2
+    assert "--pretrained" in err
+
+
+def test_nodes_are_listed_as_they_were_picked() -> None:
+    assert in_order_of_picks([0, 2, 3, 5], [5, 2, 0, 5]) == [3, 5, 2, 0]

@@ -1,1 +1,1 @@
-"""A policy and instances in, played episodes out."""
+"""A policy or none and instances in, played episodes out: one each, or the best of many."""

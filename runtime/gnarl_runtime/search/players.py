@@ -6,7 +6,7 @@ whichever slot it is played in and whoever plays beside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -91,12 +91,23 @@ class ExpertPlayer:
     seed: int = 0
 
     def choose(self, engine: Engine, turn: Turn) -> Index:
-        chances = engine.expert(self.expert)[turn.slots]
+        chances = engine.expert(self.expert, slots=turn.slots)[turn.slots]
         silent = ~chances.any(axis=1)
         chances[silent] = engine.batch.legal[turn.slots[silent]]
         picks = draw_picks(chances, turn.uniform(self.seed, "expert"))
         picks[silent & (engine.batch.phase[turn.slots] == 0)] = STOP
         return picks
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedPlayer:
+    """Somebody who draws by what an instance is called instead of by its number."""
+
+    player: Player
+    keys: Index  # (instances,)
+
+    def choose(self, engine: Engine, turn: Turn) -> Index:
+        return self.player.choose(engine, replace(turn, instance=self.keys[turn.instance]))
 
 
 def draw_picks(chances: NDArray[np.float64], uniform: NDArray[np.float64]) -> Index:
