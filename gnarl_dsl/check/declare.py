@@ -60,7 +60,7 @@ def _block(names: Declarations, block: ast.Block, overrides: Mapping[str, str]) 
             pass
         case ast.Horizon() | ast.Limit() | ast.Terminate():  # nothing that a formula could name
             pass
-        case ast.Reward() | ast.Metric() | ast.Expert() | ast.GreedyExpert() | ast.Instances():
+        case ast.Reward() | ast.Metric() | ast.Expert() | ast.MadeExpert() | ast.Instances():
             pass
         case _:
             assert_never(block)

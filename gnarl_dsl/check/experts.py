@@ -1,6 +1,9 @@
-"""Experts: rules per phase, or greed on an objective, in; checked experts out."""
+"""Experts: rules per phase, or a way to make one of others, in; checked experts out."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard, assert_never
 
 from gnarl_dsl import model
 from gnarl_dsl.check import cost
@@ -8,35 +11,188 @@ from gnarl_dsl.check.context import Context
 from gnarl_dsl.check.expressions import check_as, check_scalar, clause_info
 from gnarl_dsl.check.scopes import Scope, allowed_pairs, joined_pairs, phase_scopes
 from gnarl_dsl.check.types import MASK, NO_FACTS, Facts
+from gnarl_dsl.language.words import EXPERT_WAYS, MAX_WORK, SEARCH_WORK, WORK, Way
+from gnarl_dsl.report.diagnostics import Note
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.syntax import ast
 
-
-def check_expert(context: Context, tree: ast.Expert | ast.GreedyExpert) -> model.Expert | None:
-    if isinstance(tree, ast.GreedyExpert):
-        return _greedy(context, tree)
-    return _rules(context, tree)
+Tree = ast.Expert | ast.MadeExpert
 
 
-def _greedy(context: Context, tree: ast.GreedyExpert) -> model.GreedyExpert | None:
-    if tree.method.text != "greedy":
-        fix = did_you_mean(tree.method.text, ["greedy"])
+def check_experts(context: Context, trees: Sequence[Tree]) -> Iterator[model.Expert]:
+    """All experts of a spec, in its order; those that are made of others know all of these."""
+    known: dict[str, Tree] = {}
+    for tree in trees:
+        known.setdefault(tree.name.text, tree)
+    for tree in trees:
+        checked: model.Expert | None
+        if isinstance(tree, ast.MadeExpert):
+            checked = _made(context, tree, known)
+        else:
+            checked = _rules(context, tree)
+        if checked is not None:
+            yield checked
+    for tree in filter(_is_made, trees):
+        if tree.name.text in context.experts and tree.members:  # as costly as the costliest
+            parts = [context.experts.get(name.text, cost.CONSTANT) for name in tree.members]
+            context.experts[tree.name.text] = cost.add(*parts)
+
+
+def _is_made(tree: Tree) -> TypeGuard[ast.MadeExpert]:
+    return isinstance(tree, ast.MadeExpert)
+
+
+def _made(context: Context, tree: ast.MadeExpert, known: Mapping[str, Tree]) -> model.Expert | None:
+    way = EXPERT_WAYS.get(tree.method.text)
+    if way is None:
+        fix = did_you_mean(tree.method.text, EXPERT_WAYS)
         context.found.add("GN506", tree.method.span, name=tree.method.text, fix=fix)
         return None
-    name = tree.objective.text
-    clause = context.names.objectives.get(name)
+    match way:
+        case Way.GREEDY:
+            return _greedy(context, tree, known)
+        case Way.SEARCH:
+            return _search(context, tree, known)
+        case Way.BEST:
+            return _best(context, tree, known)
+        case _:
+            assert_never(way)
+
+
+# Made from an objective
+
+
+def _greedy(
+    context: Context, tree: ast.MadeExpert, known: Mapping[str, Tree]
+) -> model.GreedyExpert | None:
+    _nothing_else(context, tree, tree.members or tree.budget, "nothing more")
+    clause = _objective(context, tree, known)
     if clause is None:
-        if "objective" not in context.names.lost_blocks:
-            known = ", ".join(context.names.objectives) or "none"
-            fix = did_you_mean(name, context.names.objectives)
-            context.found.add("GN504", tree.objective.span, name=name, known=known, fix=fix)
         return None
-    objective = clause_info(context, clause, tree.objective.span)
+    objective = clause_info(context, clause, tree.subject.span)
     facts = objective.facts if objective else NO_FACTS
     for _ in context.names.phases:
         facts = facts.times(cost.NODES)
-    context.experts[tree.name.text] = facts.terms
-    return model.GreedyExpert.model_construct(span=tree.span, name=tree.name.text, objective=name)
+    name = tree.name.text
+    context.experts[name] = facts.terms
+    return model.GreedyExpert.model_construct(
+        span=tree.span, name=name, objective=tree.subject.text
+    )
+
+
+def _search(
+    context: Context, tree: ast.MadeExpert, known: Mapping[str, Tree]
+) -> model.SearchExpert | None:
+    _nothing_else(context, tree, tree.members, f"`{WORK} N` or nothing")
+    work = _work(context, tree.budget)
+    goal: str | None = tree.subject.text
+    if goal == "correct":
+        goal = None
+        if context.names.correct is None:
+            if "correct" not in context.names.lost_blocks:
+                context.found.add("GN510", tree.subject.span)
+            return None
+    elif _objective(context, tree, known) is None:
+        return None
+    name = tree.name.text
+    context.experts[name] = cost.CONSTANT  # it is found before the first step
+    return model.SearchExpert.model_construct(span=tree.span, name=name, objective=goal, work=work)
+
+
+def _work(context: Context, budget: ast.Budget | None) -> int:
+    if budget is None:
+        return SEARCH_WORK
+    amount = budget.amount.value
+    if budget.unit.text != WORK or amount % 1 or not 1 <= amount <= MAX_WORK:
+        expected = f"`{WORK} N` with a whole number from 1 to {MAX_WORK:,}"
+        found = f"`{context.text_of(budget.span)}`"
+        fix = did_you_mean(budget.unit.text, [WORK]) if budget.unit.text != WORK else None
+        context.found.add(
+            "GN511", budget.span, way="search", expected=expected, found=found, fix=fix
+        )
+        return SEARCH_WORK
+    return int(amount)
+
+
+def _objective(
+    context: Context, tree: ast.MadeExpert, known: Mapping[str, Tree]
+) -> ast.Objective | None:
+    """The objective that an expert is made from, or a report that there is none."""
+    name, names = tree.subject.text, context.names
+    if name not in names.objectives and "objective" not in names.lost_blocks:
+        listed = ", ".join(names.objectives) or "none"
+        fix = did_you_mean(name, names.objectives)
+        if fix is None and name in known:
+            fix = f"`{name}` is an expert; `{tree.method.text}` is made from an objective."
+        elif fix is None and name == "correct":
+            fix = "Only `search` can look for a correct end; name an objective."
+        context.found.add("GN504", tree.subject.span, name=name, known=listed, fix=fix)
+    return names.objectives.get(name)
+
+
+def _nothing_else(
+    context: Context,
+    tree: ast.MadeExpert,
+    rest: tuple[ast.Ident, ...] | ast.Budget | None,
+    expected: str,
+) -> None:
+    """Report what follows a way to make an expert that takes less."""
+    if rest:
+        span = rest[0].span.to(rest[-1].span) if isinstance(rest, tuple) else rest.span
+        found = f"`{context.text_of(span)}`"
+        way = f"{tree.method.text} {tree.subject.text}"
+        context.found.add("GN511", span, way=way, expected=expected, found=found)
+
+
+# Made of other experts
+
+
+def _best(
+    context: Context, tree: ast.MadeExpert, known: Mapping[str, Tree]
+) -> model.BestExpert | None:
+    if tree.subject.text != "of":
+        found, expected = f"`{tree.subject.text}`", "`of` and the names of experts"
+        context.found.add("GN511", tree.subject.span, way="best", expected=expected, found=found)
+        return None
+    _nothing_else(context, tree, tree.budget, "names of experts")
+    names = list(dict.fromkeys(name.text for name in tree.members))
+    if len(tree.members) != len(names):
+        first = next(m for k, m in enumerate(tree.members) if m.text not in names[k : k + 1])
+        found, expected = f"`{first.text}` again", "different experts"
+        context.found.add("GN511", first.span, way="best of", expected=expected, found=found)
+    elif len(names) < 2 and tree.budget is None:
+        only = f"one, `{names[0]}`" if names else "none"
+        span = tree.members[0].span if names else tree.subject.span
+        context.found.add("GN508", span, found=only)
+    for member in tree.members:
+        _verify_member(context, tree, member, known)
+    name = tree.name.text
+    context.experts[name] = cost.CONSTANT
+    return model.BestExpert.model_construct(span=tree.span, name=name, members=tuple(names))
+
+
+def _verify_member(
+    context: Context, tree: ast.MadeExpert, member: ast.Ident, known: Mapping[str, Tree]
+) -> None:
+    other = known.get(member.text)
+    if other is None:
+        if "expert" not in context.names.lost_blocks:
+            own = [name for name in known if name != tree.name.text]
+            listed = ", ".join(own) or "none"
+            fix = did_you_mean(member.text, own)
+            context.found.add("GN507", member.span, name=member.text, known=listed, fix=fix)
+        return
+    if not _is_made(other) or EXPERT_WAYS.get(other.method.text) not in (Way.SEARCH, Way.BEST):
+        return
+    notes, fix = [Note(other.span, "it is made here")], None
+    if other is tree:
+        notes, fix = [], "Leave it out."
+    elif other.members and all(name.text != tree.name.text for name in other.members):
+        fix = f"Name its members instead: {', '.join(name.text for name in other.members)}."
+    context.found.add("GN509", member.span, name=member.text, notes=notes, fix=fix)
+
+
+# Rules
 
 
 def _rules(context: Context, tree: ast.Expert) -> model.RuleExpert:

@@ -19,7 +19,7 @@ _NAMED = (
     ast.Reward,
     ast.Metric,
     ast.Expert,
-    ast.GreedyExpert,
+    ast.MadeExpert,
     ast.Instances,
 )
 _NAMED_KINDS = [
@@ -73,7 +73,7 @@ def _headers_first(blocks: list[ast.Block], variant: ast.Spec) -> tuple[ast.Bloc
 
 
 def _word(block: ast.Block) -> str:
-    return "expert" if isinstance(block, ast.GreedyExpert) else clause_word(block)
+    return "expert" if isinstance(block, ast.MadeExpert) else clause_word(block)
 
 
 def _key(block: ast.Block) -> tuple[str, str]:

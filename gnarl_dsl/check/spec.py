@@ -21,7 +21,7 @@ from gnarl_dsl.check.context import (
 )
 from gnarl_dsl.check.cost import Spent, total_costs, verify_bound
 from gnarl_dsl.check.declare import declare_names, is_first_of, verify_unlike_objectives
-from gnarl_dsl.check.experts import check_expert
+from gnarl_dsl.check.experts import check_experts
 from gnarl_dsl.check.expressions import (
     PAIR_FIX,
     Clause,
@@ -365,14 +365,10 @@ def _metric(context: Context, tree: ast.Metric) -> model.Metric:
 
 
 def _experts(context: Context, blocks: tuple[ast.Block, ...]) -> tuple[model.Expert, ...]:
-    experts: list[model.Expert] = []
-    for block in blocks:
-        if isinstance(block, ast.Expert | ast.GreedyExpert):
-            is_first_of(context.names, "expert", block.name)
-            expert = check_expert(context, block)
-            if expert is not None:
-                experts.append(expert)
-    return tuple(experts)
+    trees = [block for block in blocks if isinstance(block, ast.Expert | ast.MadeExpert)]
+    for tree in trees:
+        is_first_of(context.names, "expert", tree.name)
+    return tuple(check_experts(context, trees))
 
 
 def _instances(context: Context, blocks: tuple[ast.Block, ...]) -> tuple[model.InstanceSet, ...]:

@@ -19,7 +19,7 @@ from gnarl_dsl.editing.document import Document, Place, blocks_of, means_phase
 from gnarl_dsl.editing.hover import tell
 from gnarl_dsl.editing.symbols import Kind
 from gnarl_dsl.language.registered import FUNCTIONS, GENERATORS, SOURCES
-from gnarl_dsl.language.words import NEAR
+from gnarl_dsl.language.words import NEAR, WORK
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.specs import shipped_specs
 from gnarl_dsl.syntax.lalr import UnexpectedLexeme
@@ -145,8 +145,8 @@ def _names(document: Document, source: Source, place: Place) -> Iterator[Suggest
         yield from _sets() if last == "in" else ()
     elif place.block.head.text == "expert" and last == "uniform":
         yield from _variables(document, source, place)
-    elif last == "greedy":
-        yield from _declared(document, Kind.OBJECTIVE)
+    elif place.block.head.text == "expert" and before[2:3] == ["="]:
+        yield from _parts_of_made(document, before)
     elif not _declares(place, before):
         yield from _formula_names(document, source, place)
 
@@ -160,11 +160,31 @@ def _special_words(place: Place, before: list[str]) -> Mapping[str, str] | None:
         return vocabulary.REWARD_KINDS
     if head == "instances" and depth > 0:
         return _instance_words(before)
-    if head == "expert" and before[2:] == ["="]:
-        return {"greedy": "Tries every pick and takes the one with the best objective."}
+    if head == "expert" and before[2:3] == ["="]:
+        return _expert_words(before[3:])
     if head == "features" and depth > 0 and "=" not in before:
         return _feature_words(before)
     return None
+
+
+def _expert_words(before: list[str]) -> Mapping[str, str] | None:
+    """A way to make an expert, and what comes with it besides names."""
+    match before:
+        case []:
+            return vocabulary.EXPERT_WAYS
+        case ["best"]:
+            return {"of": vocabulary.EXPERT_PARTS["of"]}
+        case ["search", _]:
+            return {WORK: vocabulary.EXPERT_PARTS[WORK]}
+    return None
+
+
+def _parts_of_made(document: Document, before: list[str]) -> Iterator[Suggestion]:
+    """Objectives or experts, by how the expert is made."""
+    if before[3:5] == ["best", "of"] and before[-1] in ("of", ","):
+        yield from (e for e in _declared(document, Kind.EXPERT) if e.text != before[1])
+    elif len(before) == 4:
+        yield from _declared(document, Kind.OBJECTIVE)
 
 
 def _instance_words(before: list[str]) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from gnarl_dsl.editing.bindings import Local
 from gnarl_dsl.editing.document import Document, Place, is_extended, means_phase
 from gnarl_dsl.editing.symbols import Kind, Symbol
 from gnarl_dsl.language.registered import FUNCTIONS, GENERATORS, SOURCES
+from gnarl_dsl.language.words import EXPERT_WAYS, WORK, Way
 from gnarl_dsl.syntax import ast
 
 
@@ -70,11 +71,22 @@ def tell(document: Document, symbol: Symbol) -> str:
             return symbol.tree.doc
         case ast.Phase():
             return f"A phase: picks the node `{symbol.tree.variable.text}`."
-        case ast.GreedyExpert():
-            return "An expert that looks one round ahead."
+        case ast.MadeExpert():
+            return _made_expert(symbol.tree)
         case _:  # what its block means is all there is to say
             keywords = vocabulary.KEYWORDS
             return keywords.get(symbol.kind.value) or keywords[symbol.name]
+
+
+def _made_expert(tree: ast.MadeExpert) -> str:
+    match EXPERT_WAYS.get(tree.method.text):
+        case Way.GREEDY:
+            return "An expert that looks one round ahead."
+        case Way.SEARCH:
+            return "An expert that follows, on each instance, the best episode that search finds."
+        case Way.BEST:
+            return "For each instance the one of these experts whose play ends best."
+    return "An expert whose line has a mistake."
 
 
 def _joined(*sentences: str) -> str:
@@ -107,6 +119,8 @@ def _let(document: Document, tree: ast.Let) -> str:
 
 # Words of the language
 
+_MAKING = (("of", 4), (WORK, 5))
+
 
 def _about_special(place: Place) -> str | None:
     """Words that mean something only where they stand: in a feature line, after `graph`."""
@@ -125,7 +139,16 @@ def _about_special(place: Place) -> str | None:
         return _named(word, vocabulary.REWARD_KINDS)
     if head == "instances" and depth > 0:
         return _about_instances(place)
+    if head == "expert" and words[2:3] == ["="]:
+        return _about_making(word, place.index)
     return None
+
+
+def _about_making(word: str, index: int) -> str | None:
+    """`search tour work 2000`, `best of a, b`: the words at their places, which names may have."""
+    if index == 3:
+        return _named(word, vocabulary.EXPERT_WAYS)
+    return _named(word, vocabulary.EXPERT_PARTS) if (word, index) in _MAKING else None
 
 
 def _about_instances(place: Place) -> str | None:

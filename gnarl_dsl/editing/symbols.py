@@ -38,7 +38,7 @@ Named = (
     | ast.Reward
     | ast.Metric
     | ast.Expert
-    | ast.GreedyExpert
+    | ast.MadeExpert
     | ast.Instances
 )
 Clause = ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct
@@ -53,7 +53,7 @@ _KINDS: dict[type[ast.Tree], Kind] = {
     ast.Reward: Kind.REWARD,
     ast.Metric: Kind.METRIC,
     ast.Expert: Kind.EXPERT,
-    ast.GreedyExpert: Kind.EXPERT,
+    ast.MadeExpert: Kind.EXPERT,
     ast.Instances: Kind.INSTANCES,
 }
 
@@ -90,7 +90,7 @@ def symbols_of(tree: ast.Spec) -> Iterator[Symbol]:
                 | ast.Reward()
                 | ast.Metric()
                 | ast.Expert()
-                | ast.GreedyExpert()
+                | ast.MadeExpert()
                 | ast.Instances()
             ):
                 yield named(block)

@@ -11,6 +11,7 @@ from enum import Enum
 
 from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.language.signatures import CHOICE
+from gnarl_dsl.language.words import SEARCH_WORK, WORK
 from gnarl_dsl.model import kinds
 
 
@@ -41,7 +42,8 @@ _BLOCKS = {
     "objective": "A number to be maximised: `objective cover = …`.",
     "reward": "What a step pays: `reward NAME potential | terminal | step FORMULA`.",
     "metric": "A figure that evaluations report; may read an oracle.",
-    "expert": "Who shows how it is done: a choice per phase, or `= greedy OBJECTIVE`.",
+    "expert": "Who shows how it is done: a choice per phase, or `= greedy OBJECTIVE`, "
+    "`= search OBJECTIVE`, `= best of A, B`.",
     "instances": "Where graphs come from: splits, sizes and families of random graphs.",
     "drop": "Leaves out a part of the spec that this one extends: `drop expert slow`.",
 }
@@ -120,6 +122,16 @@ REWARD_KINDS = {
     "potential": "After each round: the value now minus the value after the round before.",
     "terminal": "At the end, whichever way the episode ends: the value there.",
     "step": "After each round: the value then.",
+}
+EXPERT_WAYS = {
+    "greedy": "`greedy OBJECTIVE` tries every pick and takes the one with the best objective.",
+    "search": "`search OBJECTIVE` or `search correct`: the best episode that some work finds; "
+    f"`{WORK} N` says how many picks, {SEARCH_WORK} unless told.",
+    "best": "`best of A, B`: for each instance the expert whose play ends best.",
+}
+EXPERT_PARTS = {
+    "of": "`best of A, B`: these experts are compared on each instance.",
+    WORK: f"`{WORK} N`: how many picks a search may try per instance, {SEARCH_WORK} unless told.",
 }
 SPLITS = {
     "train": "Graphs to learn from.",

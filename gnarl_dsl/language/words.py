@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 
 from gnarl_dsl.language.operators import OPERATORS
 from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH, Value
@@ -15,6 +16,20 @@ MATH = tuple(operator.name for operator in OPERATORS.values() if operator.called
 NEAR: Mapping[str, str] = {"neighbors": "both", "successors": "out", "predecessors": "in"}
 DEGREES: Mapping[str, str] = {"degree": "both", "out_degree": "out", "in_degree": "in"}
 CHASES = ("depth", "path_cost", "on_cycle")
+
+
+class Way(Enum):
+    """How `expert NAME = …` makes an expert, by the word that says so."""
+
+    GREEDY = "greedy"
+    SEARCH = "search"
+    BEST = "best"
+
+
+EXPERT_WAYS: Mapping[str, Way] = {way.value: way for way in Way}
+WORK = "work"  # the unit of a search's budget: picks, tried ones included
+SEARCH_WORK = 2000  # picks per instance where a spec names no budget
+MAX_WORK = 1_000_000_000
 
 # Names that already mean something in a formula and cannot be declared again. Registered functions
 # are not among them: one more of these must not break a spec that has a name of its own for it.

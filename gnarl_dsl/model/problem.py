@@ -215,11 +215,36 @@ class GreedyExpert(Model):
     objective: str
 
 
+class SearchExpert(Model):
+    """One episode per instance, the best that `work` picks find; without an objective, `correct`.
+
+    It says what comes next as long as the picks so far are a beginning of that episode.
+    """
+
+    kind: Literal["search"] = "search"
+    span: Span
+    name: str
+    objective: str | None
+    work: int
+
+
+class BestExpert(Model):
+    """Of experts with a rule of their own, for each instance the one whose play ends best."""
+
+    kind: Literal["best"] = "best"
+    span: Span
+    name: str
+    members: tuple[str, ...]
+
+
 # An expert of this name claims that no play is worth more than its own: `gnarl-check` holds it to
 # that, and others are measured against it.
 OPTIMAL = "optimal"
 
-Expert = Annotated[RuleExpert | GreedyExpert, Field(discriminator="kind")]
+# What says something in every state, by itself; and what needs to know the instance first.
+OwnExpert = RuleExpert | GreedyExpert
+PlannedExpert = SearchExpert | BestExpert
+Expert = Annotated[OwnExpert | PlannedExpert, Field(discriminator="kind")]
 
 
 class Draw(Model):
@@ -304,9 +329,34 @@ class Problem(Model):
     def phase(self, name: str) -> Phase:
         return next(phase for phase in self.phases if phase.name == name)
 
-    def expert(self, name: str | None = None) -> RuleExpert | GreedyExpert:
+    def expert(self, name: str | None = None) -> OwnExpert | PlannedExpert:
         """The named expert, or the first."""
         return next(expert for expert in self.experts if name in (None, expert.name))
+
+    @property
+    def own_experts(self) -> tuple[OwnExpert, ...]:
+        """The experts that say something in every state by themselves."""
+        return tuple(e for e in self.experts if not isinstance(e, PlannedExpert))
+
+    def without_planned(self) -> Problem:
+        """The same without the experts that are made for each instance."""
+        own = self.own_experts
+        names = [expert.name for expert in own]
+        spent = tuple(entry for entry in self.costs.experts if entry[0] in names)
+        costs = self.costs.model_copy(update={"experts": spent})
+        return self.model_copy(update={"experts": own, "costs": costs})
+
+    def reads_oracle(self, name: str) -> bool:
+        """Whether the rules of an expert, or of one that it may follow, read an oracle.
+
+        Greed and search know nothing but objectives, which cannot.
+        """
+        match self.expert(name):
+            case RuleExpert(reads_oracle=reads):
+                return reads
+            case BestExpert(members=members):
+                return any(self.reads_oracle(member) for member in members)
+        return False
 
     def objective(self, name: str | None = None) -> Objective:
         return next(entry for entry in self.objectives if name in (None, entry.name))

@@ -328,10 +328,21 @@ class Expert(Tree):
     phases: tuple[ExpertPhase, ...]
 
 
-class GreedyExpert(Tree):
+class Budget(Tree):
+    """`work 2000`: how much may be spent, in what unit."""
+
+    unit: Ident
+    amount: Number
+
+
+class MadeExpert(Tree):
+    """`greedy tour`, `search tour work 2000`, `best of a, b`: a way to make one, of what."""
+
     name: Ident
     method: Ident
-    objective: Ident
+    subject: Ident
+    budget: Budget | None
+    members: tuple[Ident, ...]
 
 
 class OneOf(Tree):
@@ -386,7 +397,7 @@ Block = (
     | Reward
     | Metric
     | Expert
-    | GreedyExpert
+    | MadeExpert
     | Instances
     | Drop
 )

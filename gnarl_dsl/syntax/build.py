@@ -196,8 +196,14 @@ class TreeBuilder:
     def criterion(self, p: Pieces) -> ast.Criterion:
         return ast.Criterion(span_of([p[0], *p[1]]), str(p[0]), p[1])
 
-    def greedy_expert(self, p: Pieces) -> ast.GreedyExpert:
-        return ast.GreedyExpert(span_of(p), ident(p[1]), ident(p[3]), ident(p[4]))
+    def made_expert(self, p: Pieces) -> ast.MadeExpert:
+        budget = next(iter(items(p, ast.Budget)), None)
+        members: tuple[ast.Ident, ...] = next((part for part in p if isinstance(part, tuple)), ())
+        whole = span_of([*p[:5], budget, *members])
+        return ast.MadeExpert(whole, ident(p[1]), ident(p[3]), ident(p[4]), budget, members)
+
+    def budget(self, p: Pieces) -> ast.Budget:
+        return ast.Budget(span_of(p), ident(p[0]), p[1])
 
     def instances(self, p: Pieces) -> ast.Instances:
         return ast.Instances(span_of(p[:2]), ident(p[1]), items(p, ast.Split))

@@ -225,6 +225,8 @@ def _block_specific(place: Surroundings) -> str | None:
         return f"The number of instances comes first: `{place.back(1)} 1000 {place.at}(…)`."
     if head == "drop" and place.back(1) == "drop" and place.at in ("graph", "horizon"):
         return f"Every problem needs its `{place.at}`; declare it again to replace it."
+    if head == "expert" and place.at == "," and place.back(2) == "best":
+        return f"Write `best of {place.back(1)}, …`."
     if words == {"uniform"}:
         return f"A rule starts with `uniform`: `{place.before[0]}: uniform v where …`."
     return "Write `terminate when …`." if words == {"when"} else None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from textwrap import wrap
+from typing import assert_never
 
 from gnarl_compiler.describe.feature_table import HEADER, WIDTH, feature_rows, table_lines
 from gnarl_compiler.describe.oracle_reads import oracles_read_by
 from gnarl_dsl.check.cost import describe
 from gnarl_dsl.model import (
+    BestExpert,
     Draw,
     Expert,
     ForEach,
@@ -18,6 +20,8 @@ from gnarl_dsl.model import (
     Param,
     Phase,
     Problem,
+    RuleExpert,
+    SearchExpert,
     Statement,
     When,
 )
@@ -165,16 +169,25 @@ def _goals(problem: Problem) -> Iterator[Entry]:
 
 def _data(problem: Problem) -> Iterator[Entry]:
     for expert in problem.experts:
-        yield "expert", f"{expert.name}: {_expert(expert)}"
+        yield "expert", f"{expert.name}: {_expert(problem, expert)}"
     for instances in problem.instances:
         for line in _splits(instances):
             yield "instances", f"{instances.name}: {line}"
 
 
-def _expert(expert: Expert) -> str:
-    if isinstance(expert, GreedyExpert):
-        return f"greedy on {expert.objective}"
-    return "rules that read an oracle" if expert.reads_oracle else "rules that read no oracle"
+def _expert(problem: Problem, expert: Expert) -> str:
+    reads = f"read {'an' if problem.reads_oracle(expert.name) else 'no'} oracle"
+    match expert:
+        case GreedyExpert():
+            return f"greedy on {expert.objective}"
+        case SearchExpert():
+            return f"search for {expert.objective or 'correct'}, {expert.work:,} picks per instance"
+        case BestExpert():
+            return f"the best of {', '.join(expert.members)} on each instance, which {reads}"
+        case RuleExpert():
+            return f"rules that {reads}"
+        case _:
+            assert_never(expert)
 
 
 def _splits(instances: InstanceSet) -> Iterator[str]:

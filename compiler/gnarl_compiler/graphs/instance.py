@@ -21,6 +21,8 @@ class Instance:
     `tags` are hidden random labels, one per node, that travel with the nodes when they
     are relabelled: whatever must break a tie or draw an order reads them, never an index.
     `oracles` holds labels that came with the instance; missing ones are computed.
+    `plans` holds what was found for experts that are made for each instance, by their names: the
+    picks (steps,) of an episode for `search`, the number () of a member for `best of`.
     Numbers are rounded to float32 and kept as float64, so that sums of them rarely round.
     """
 
@@ -28,6 +30,7 @@ class Instance:
     inputs: Mapping[str, Array]
     tags: NDArray[np.uint64]  # (nodes,)
     oracles: Mapping[str, Array] = field(default_factory=dict)
+    plans: Mapping[str, NDArray[np.int64]] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         rounded = {name: _single(np.asarray(value)) for name, value in self.inputs.items()}
@@ -38,7 +41,9 @@ class Instance:
         inputs = relabel_features(problem, self.inputs, permutation)
         oracles = relabel_features(problem, self.oracles, permutation)
         old = np.argsort(permutation)
-        return Instance(self.graph.relabel(permutation), inputs, self.tags[old], oracles)
+        plans = {k: permutation[plan] if plan.ndim else plan for k, plan in self.plans.items()}
+        graph, tags = self.graph.relabel(permutation), self.tags[old]
+        return Instance(graph, inputs, tags, oracles, plans=plans)
 
 
 def _single(values: Array) -> Array:

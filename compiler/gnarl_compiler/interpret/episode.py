@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_compiler.interpret.evaluate import Bindings, Evaluator
 from gnarl_compiler.interpret.execute import Executor
+from gnarl_compiler.interpret.planned import Play, best_play, lowest_rank
 from gnarl_compiler.interpret.state import (
     Change,
     Ending,
@@ -50,7 +52,8 @@ class Interpreter:
 
     def reset(self, instance: Instance) -> State:
         """The first state of an episode; it may have ended already."""
-        episode = Episode(self.problem, instance, dict(instance.oracles), math.inf, math.inf)
+        labels, plans = dict(instance.oracles), dict(instance.plans)
+        episode = Episode(self.problem, instance, labels, math.inf, math.inf, plans)
         state = self.blank_state(episode)
         read = Evaluator(state)
         bounds = replace(
@@ -90,7 +93,7 @@ class Interpreter:
         work = Executor(state)
         work.run(phase.update, self.bindings(state, node))
         last = (*state.last[: state.phase], node, *state.last[state.phase + 1 :])
-        moved = replace(work.state, last=last)
+        moved = replace(work.state, last=last, made=(*state.made, node))
         if state.phase + 1 < len(self.problem.phases):
             following = replace(moved, phase=state.phase + 1, picks=(*state.picks, node))
             return Transition(following, 0.0, tuple(work.changes))
@@ -198,14 +201,53 @@ class Interpreter:
         """The expert's distribution over nodes; all zero where it has nothing to say."""
         expert = self.problem.expert(name)
         legal = [int(v) for v in np.flatnonzero(self.mask(state))]
-        if isinstance(expert, model.GreedyExpert):
-            chosen = self.greediest(state, legal, expert.objective)
-        else:
-            chosen = self.ruled(state, legal, expert)
+        chosen = self.chosen(state, legal, expert)
         distribution = np.zeros(state.n)
         if chosen:
             distribution[chosen] = 1.0 / len(chosen)
         return distribution
+
+    def chosen(self, state: State, legal: list[int], expert: model.Expert) -> list[int]:
+        match expert:
+            case model.RuleExpert():
+                return self.ruled(state, legal, expert)
+            case model.GreedyExpert():
+                return self.greediest(state, legal, expert.objective)
+            case model.BestExpert():
+                return self.chosen(state, legal, self.problem.expert(self.member(state, expert)))
+            case model.SearchExpert():
+                return self.planned(state, legal, expert)
+            case _:
+                assert_never(expert)
+
+    def planned(self, state: State, legal: list[int], expert: model.SearchExpert) -> list[int]:
+        """The next pick of the episode that was found, if the picks so far are its beginning."""
+        episode = state.episode.plans.get(expert.name, np.zeros(0, np.int64)).tolist()
+        if state.made != tuple(episode[: len(state.made)]):
+            return []
+        return [node for node in episode[len(state.made) :][:1] if node in legal]
+
+    def member(self, state: State, expert: model.BestExpert) -> str:
+        """Whom `best of` follows on this instance: found once, kept with the episode."""
+        plans = state.episode.plans
+        if expert.name not in plans:
+            plays = [self.play(state.episode.instance, name) for name in expert.members]
+            plans[expert.name] = np.array(best_play(plays))
+        return expert.members[int(plans[expert.name])]
+
+    def play(self, instance: Instance, expert: str) -> Play:
+        """What comes of an instance if an expert plays it; ranks decide between its picks."""
+        state, steps = self.reset(instance), 0
+        while state.ended is None and not self.is_dead_end(state):
+            answers = self.expert(state, expert)
+            if not answers.any():
+                if state.phase == 0:
+                    break
+                answers = self.mask(state).astype(np.float64)
+            nodes = np.flatnonzero(answers)
+            state, steps = self.apply(state, lowest_rank(nodes, instance.tags)).state, steps + 1
+        value = self.objective(state) if self.problem.objectives else 0.0
+        return Play(self.valid(state) and self.correct(state), value, steps)
 
     def ruled(self, state: State, legal: list[int], expert: model.RuleExpert) -> list[int]:
         """The first alternative of the phase's rule that leaves a node."""

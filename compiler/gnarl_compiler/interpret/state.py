@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -22,13 +22,17 @@ Value = float | bool | int | None
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """An instance with its labels (filled in when first read) and its bounds in rounds."""
+    """An instance with its labels (filled in when first read) and its bounds in rounds.
+
+    `plans` is what is known of the instance to experts that are made for it.
+    """
 
     problem: Problem
     instance: Instance
     oracles: dict[str, Array]
     horizon: float
     limit: float
+    plans: dict[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,8 @@ class State:
     """Values of the state features and everything the paper adds to them.
 
     `last[k]` is the latest pick of phase k, -1 if there was none; `picks` are those of the
-    round under way; `potential` is the value that the next round's reward is measured from.
+    round under way, `made` all of the episode; `potential` is the value that the next round's
+    reward is measured from.
     """
 
     episode: Episode
@@ -48,6 +53,7 @@ class State:
     rounds: int
     potential: float
     ended: Ending | None
+    made: tuple[int, ...] = ()  # (steps,)
 
     @property
     def n(self) -> int:

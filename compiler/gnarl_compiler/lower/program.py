@@ -134,7 +134,7 @@ class Lowering:
         names = dict(zip(feature.vars, refs, strict=False))
         return ir.Cells(feature.name, axes, self.formulas.expr(feature.initial, names))
 
-    def expert(self, expert: model.RuleExpert | model.GreedyExpert) -> ir.ExpertCode:
+    def expert(self, expert: model.OwnExpert) -> ir.ExpertCode:
         if isinstance(expert, model.GreedyExpert):
             return ir.ExpertCode(expert.name, (), expert.objective)
         rules = [self.rule(expert, number) for number in range(len(self.problem.phases))]
@@ -187,7 +187,7 @@ def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program
         objectives=tuple((o.name, work.formulas.expr(o.value, {})) for o in problem.objectives),
         metrics=tuple((m.name, work.formulas.expr(m.value, {})) for m in problem.metrics),
         reward=None if chosen is None else _reward(work, chosen),
-        experts=tuple(work.expert(expert) for expert in problem.experts),
+        experts=tuple(work.expert(expert) for expert in problem.own_experts),
         kept=(),
     )
     table = work.formulas.build

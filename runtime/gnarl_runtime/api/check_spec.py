@@ -118,7 +118,7 @@ def make_options(
 def verify_wishes(problem: Problem, options: Options, max_nodes: int, spell: Spelling) -> None:
     """A UsageError unless the problem has what is asked about."""
     verify_choice(spell, "only", options.only, list(get_args(Property)))
-    verify_choice(spell, "expert", options.expert, [expert.name for expert in problem.experts])
+    verify_choice(spell, "expert", options.expert, [expert.name for expert in problem.own_experts])
     most = MOST_NODES[problem.graph.directed]
     if max_nodes > most:
         raise UsageError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import PlannedExpert, Problem
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.training.auto.choice import RANDOM, Standing
 
@@ -15,7 +15,7 @@ def standings_table(problem: Problem, standings: Sequence[Standing]) -> str:
     """Who plays the validation graphs how well: the line to beat."""
     value = problem.objectives[0].name if problem.objectives else ""
     rows = [("on validation graphs", "right" if problem.correct else "valid", value, "steps", "")]
-    rows += [_row(standing) for standing in standings]
+    rows += [_row(problem, standing) for standing in standings]
     shown = [k for k in range(len(rows[0])) if any(row[k] for row in rows)]
     widths = [max(len(row[k]) for row in rows) for k in shown]
     lines = []
@@ -27,14 +27,22 @@ def standings_table(problem: Problem, standings: Sequence[Standing]) -> str:
     return "\n".join(lines)
 
 
-def _row(standing: Standing) -> tuple[str, str, str, str, str]:
+def _row(problem: Problem, standing: Standing) -> tuple[str, str, str, str, str]:
     return (
         "random picks" if standing.name == RANDOM else f"expert {standing.name}",
         f"{100 * standing.success:.1f} %",
         "" if standing.objective is None else f"{standing.objective:.4g}",
         f"{standing.steps:.1f}",
-        "(reads an oracle)" if standing.reads_oracle else "",
+        _remark(problem, standing),
     )
+
+
+def _remark(problem: Problem, standing: Standing) -> str:
+    """Why an expert is not among those to beat."""
+    if not standing.reads_oracle:
+        return ""
+    made = isinstance(problem.expert(standing.name), PlannedExpert)
+    return "(made for each graph)" if made else "(reads an oracle)"
 
 
 def recipe_line(recipe: Recipe) -> str:

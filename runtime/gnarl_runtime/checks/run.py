@@ -15,8 +15,16 @@ from gnarl_runtime.checks.findings.wishes import Options, Progress
 def check_problem(
     problem: Problem, options: Options | None = None, progress: Progress | None = None
 ) -> Report:
-    """Everything that can be said about a spec within the budgets of the options."""
-    options = options or Options()
+    """Everything that can be said about a spec within the budgets of the options.
+
+    Experts that are made for each instance have nothing of their own that could be wrong: `best of`
+    is one of its members, which are checked, and what `search` finds ends validly or is not used.
+    """
+    report = _check(problem.without_planned(), options or Options(), progress)
+    return replace(report, problem=problem)
+
+
+def _check(problem: Problem, options: Options, progress: Progress | None) -> Report:
     began = time.monotonic()
     most = MOST_NODES[problem.graph.directed]
     options = replace(options, max_nodes=min(options.max_nodes, most))

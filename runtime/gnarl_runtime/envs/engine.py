@@ -16,12 +16,13 @@ from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.edges import fill_ends
 from gnarl_compiler.support.endings import RUNNING
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import BestExpert, PlannedExpert, Problem, SearchExpert
 from gnarl_dsl.model.kinds import DERIVED
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import BatchLayout, layout_of
+from gnarl_runtime.envs.following import Following
 from gnarl_runtime.instances.pools import Pool
 
 
@@ -56,7 +57,11 @@ def compile_for(
         if name not in known:
             has = ", ".join(known) or "none"
             raise UsageError(f"{problem.name} has no expert `{name}`; it has: {has}")
-    mode = Mode(experts=experts, metrics=metrics)
+    # An expert that is made for each instance has no kernel; those that it follows have.
+    asked = [problem.expert(name) for name in experts]
+    kernels = [e.members if isinstance(e, BestExpert) else (e.name,) for e in asked]
+    own = tuple(dict.fromkeys(name for names in kernels for name in names))
+    mode = Mode(experts=own, metrics=metrics)
     return Compiled(problem, compile_problem(problem, reward, mode), reward, experts, metrics)
 
 
@@ -77,6 +82,12 @@ class Engine:
         self.environments = np.arange(slots)
         self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
         self.episodes = np.zeros(slots, np.int64)
+        self.instance = np.zeros(slots, np.int64)  # (slots,) its number in the pool
+        self.following = {  # how far each slot follows what was found, by expert
+            name: Following(pool.plans[name], slots)
+            for name in compiled.experts
+            if name in pool.plans and isinstance(self.problem.expert(name), SearchExpert)
+        }
         self.seed(seed)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -108,12 +119,17 @@ class Engine:
     def load(self, slots: NDArray[np.int64], picks: NDArray[np.int64]) -> None:
         """Start episodes on given instances of the pool."""
         self.pool.copy_into(self.batch, slots, picks)
+        self.instance[slots] = picks
+        for found in self.following.values():
+            found.start(slots)
         self.kernels.reset(slots)
         self._fill_ends(slots)
         self._observe(slots)
 
     def step(self, actions: NDArray[np.int64]) -> None:
         """One pick per running slot; `rewards`, `batch.ended` and `batch.legal` tell the rest."""
+        for found in self.following.values():
+            found.note(actions, self.batch.ended == RUNNING, self.instance)
         self.kernels.step(actions, self.rewards)
         if self.problem.graph.mutable:
             self._fill_ends(self.environments)
@@ -148,8 +164,33 @@ class Engine:
             raise ValueError(f"this engine was compiled with experts: {has}; not `{chosen}`")
         out = np.zeros(self.batch.legal.shape) if out is None else out
         asked = self.environments if slots is None else slots
-        self.kernels.run(Role.EXPERT.of(str(chosen)), asked, out)
+        match self.problem.expert(chosen):
+            case BestExpert(members=members):
+                member = self._plan(str(chosen))[self.instance[asked], 0]
+                for number, name in enumerate(members):
+                    self.kernels.run(Role.EXPERT.of(name), asked[member == number], out)
+            case SearchExpert():
+                self._plan(str(chosen))
+                running = self.batch.ended == RUNNING
+                self.following[str(chosen)].fill(out, asked, self.instance, running)
+            case _:
+                self.kernels.run(Role.EXPERT.of(str(chosen)), asked, out)
         return out
+
+    def _plan(self, name: str) -> NDArray[np.int64]:
+        """What was found for an expert that is made for each instance of the pool."""
+        if name not in self.pool.plans:
+            raise UsageError(
+                f"the expert `{name}` is made for each instance, and nobody has done so for "
+                "these; expected a pool from gnarl_runtime.search.planned.planning.plan_experts"
+            )
+        return self.pool.plans[name]
+
+    @property
+    def planned(self) -> bool:
+        """Whether some expert depends on which instance is in a slot."""
+        experts = map(self.problem.expert, self.compiled.experts)
+        return any(isinstance(expert, PlannedExpert) for expert in experts)
 
     def judge(self, clause: str, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """`correct` or `valid` in some slots, false elsewhere; true if there is no such clause."""

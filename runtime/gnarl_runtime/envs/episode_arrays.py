@@ -22,6 +22,8 @@ def episode_arrays(engine: Engine) -> dict[str, NDArray[Any]]:
         **{f"feature.{name}": values for name, values in batch.features.items()},
         **{f"kept.{name}": values for name, values in engine.kernels.kept().items()},
         "engine.ends": engine.ends,
+        **({"engine.instance": engine.instance} if engine.planned else {}),
+        **{f"along.{name}": found.along for name, found in engine.following.items()},
     }
 
 

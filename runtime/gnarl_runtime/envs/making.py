@@ -79,6 +79,7 @@ def make_engine(
     if not isinstance(nodes, int | tuple | None):
         raise UsageError(f"nodes={nodes!r}: expected a number, or (smallest, largest)")
     problem = problem_of(spec, params)
+    _verify_expert(problem, _experts(problem, expert))
     compiled = compile_for(problem, reward, _experts(problem, expert))
     return Engine(compiled, _pool(compiled, instances, nodes, seed, split, pool), slots, seed)
 
@@ -87,6 +88,17 @@ def _experts(problem: Problem, expert: str | bool) -> tuple[str, ...]:
     if isinstance(expert, str):
         return (expert,)
     return (problem.experts[0].name,) if expert and problem.experts else ()
+
+
+def _verify_expert(problem: Problem, names: tuple[str, ...]) -> None:
+    """A UsageError for an expert that is made for each instance, which nobody does here."""
+    own = [expert.name for expert in problem.own_experts]
+    for expert in problem.experts:
+        if expert.name in names and expert.name not in own:
+            raise UsageError(
+                f"expert={expert.name!r} is made for each instance by playing or searching, which "
+                f"an environment does not do; expected one of: {', '.join(own) or 'none'}"
+            )
 
 
 def _pool(

@@ -19,6 +19,7 @@ from gnarl_runtime.evaluation.summary import Row, rows_by_size
 from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.search.outcomes import Keep, Outcomes, join_outcomes
+from gnarl_runtime.search.planned.planning import plan_experts
 from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer
 from gnarl_runtime.search.rollout import messages_in, play_with
 
@@ -191,6 +192,7 @@ class _Run:
 
     def play(self, part: _Part, pool: Pool) -> Played:
         """Everybody plays the same instances."""
+        pool = plan_experts(self.compiled, pool, self._teller(f"{part.label}, searching", part))
         seed = self.plan.seed
         players: dict[str, Player] = {
             _POLICY: PolicyPlayer(self.policy, self.plan.temperature, seed),

@@ -144,6 +144,13 @@ def algorithms_hash() -> str:
 
 def read_column(path: Path, feature: Feature, length: int) -> Values | None:
     """The column in a cache file, or nothing if it is not there or not whole."""
+    column = read_whole_array(path)
+    fits = column is not None and column.shape == (length,) and column.dtype == cell_type(feature)
+    return column if fits else None
+
+
+def read_whole_array(path: Path) -> Values | None:
+    """The array in a cache file, or nothing if it is not there or not whole."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -151,9 +158,8 @@ def read_column(path: Path, feature: Feature, length: int) -> Values | None:
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
     if hashlib.blake2b(body, digest_size=_DIGEST).digest() != digest:
         return None
-    column = np.lib.format.read_array(io.BytesIO(body), allow_pickle=False)
-    fits = column.shape == (length,) and column.dtype == cell_type(feature)
-    return column if fits else None
+    array: Values = np.lib.format.read_array(io.BytesIO(body), allow_pickle=False)
+    return array
 
 
 def write_column(path: Path, column: Values) -> None:

@@ -7,10 +7,11 @@ no interpreter runs then.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,7 @@ from gnarl_compiler.build.artifact import Artifact
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import Family, choose_split, draw_instance, families
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import BestExpert, Problem
 from gnarl_dsl.model.kinds import INPUT, ORACLE, Stage
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.batch.batch import Batch
@@ -43,15 +44,20 @@ _FEW = 512  # nodes in all for which compiling a reset would take longer than th
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Instances of one problem in the slots of a Batch, and the oracle columns asked for."""
+    """Instances of one problem in the slots of a Batch, and the oracle columns asked for.
+
+    `plans` is what was found for experts that are made for each instance: for `search` the picks
+    of an episode (instances, longest), -1 behind its end; for `best of` a member (instances, 1).
+    """
 
     batch: Batch
     provenance: Provenance = Provenance()  # noqa: RUF009 (frozen)
+    plans: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     _copiers: list[Copier] = field(default_factory=list, init=False, repr=False)
 
-    def __reduce__(self) -> tuple[type[Pool], tuple[Batch, Provenance]]:
+    def __reduce__(self) -> tuple[type[Pool], tuple[Any, ...]]:
         """Copies of a pool start without copiers, whose views belong to this one's arrays."""
-        return Pool, (self.batch, self.provenance)
+        return Pool, (self.batch, self.provenance, self.plans)
 
     def __len__(self) -> int:
         return self.batch.layout.slots
@@ -90,7 +96,16 @@ class Pool:
                 stored = batch.read_feature(number, feature.name)
                 whole = stored.dtype.kind == "i"
                 values[feature.stage][feature.name] = stored.astype(np.int64) if whole else stored
-        return Instance(graph, values[INPUT], batch.tags[number, :n].copy(), values[ORACLE])
+        tags = batch.tags[number, :n].copy()
+        return Instance(graph, values[INPUT], tags, values[ORACLE], plans=self._plans(number))
+
+    def _plans(self, number: int) -> dict[str, NDArray[np.int64]]:
+        """What was found for one instance; nothing where nothing was."""
+        rows = {name: plan[number] for name, plan in self.plans.items()}
+        best = {e.name for e in self.problem.experts if isinstance(e, BestExpert)}
+        return {
+            name: np.array(row[0]) if name in best else row[row >= 0] for name, row in rows.items()
+        }
 
     def instances(self) -> list[Instance]:
         """All of them, in order."""

@@ -53,7 +53,7 @@ def _expert_spans(problem: Problem, phase: model.Phase, expert: str | None) -> l
         return []
     chosen = problem.expert(expert)
     match chosen:
-        case model.GreedyExpert():
+        case model.GreedyExpert() | model.SearchExpert() | model.BestExpert():
             return [chosen.span]
         case model.RuleExpert():
             rules = [rule for rule in chosen.phases if rule.phase == phase.name]

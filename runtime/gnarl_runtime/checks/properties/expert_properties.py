@@ -8,7 +8,7 @@ import numpy as np
 
 from gnarl_compiler.support.endings import RUNNING, TERMINATED, TRUNCATED
 from gnarl_dsl.language.operators import SNAP
-from gnarl_dsl.model import Expert, GreedyExpert, Problem
+from gnarl_dsl.model import Expert, Problem, RuleExpert
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.explore.worths import View
 from gnarl_runtime.checks.properties.episode_properties import stuck_at_start
@@ -17,7 +17,7 @@ from gnarl_runtime.checks.properties.found import Found
 
 def rule_span(problem: Problem, expert: Expert, phase: int) -> Span:
     """The line of an expert that speaks for a phase."""
-    if isinstance(expert, GreedyExpert):
+    if not isinstance(expert, RuleExpert):
         return expert.span
     name = problem.phases[phase].name
     rule = next(rule for rule in expert.phases if rule.phase == name)

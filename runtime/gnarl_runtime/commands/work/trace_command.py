@@ -17,7 +17,7 @@ from gnarl_compiler.interpret.trace import (
     expert_policy,
     random_policy,
 )
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Problem, SearchExpert
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,13 @@ def report(problem: Problem, request: Request) -> int:
 def start(problem: Problem, request: Request) -> Trace:
     family = families(choose_split(problem, "train", request.instances))[0]
     instance = draw_instance(problem, family, request.seed, 0, nodes=request.nodes)
+    name = request.expert or (problem.experts[0].name if problem.experts else None)
+    if request.policy != "random" and isinstance(problem.expert(name), SearchExpert):
+        from gnarl_runtime.search.planned.planning import (
+            plan_instance,  # compiles, as nobody else does
+        )
+
+        instance = plan_instance(problem, instance, str(name))
     game = Interpreter(problem, request.reward)
     policy = (
         random_policy(game) if request.policy == "random" else expert_policy(game, request.expert)

@@ -10,7 +10,7 @@ from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import Family, choose_split, draw_instance
 from gnarl_compiler.interpret.episode import Interpreter
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Problem, SearchExpert
 from gnarl_dsl.report.failures import Failure, UsageError
 from gnarl_dsl.spec_arguments import parse_params
 from gnarl_runtime.commands.options import OK
@@ -98,9 +98,20 @@ def play(subject: Subject, instance: Instance, args: argparse.Namespace) -> Reco
     game = Interpreter(subject.problem, args.reward)
     asked = args.expert != NOBODY and bool(subject.problem.experts)
     adviser = expert_chooser(game, args.expert) if asked else None
+    if adviser is not None and adviser.expert is not None:
+        instance = with_plan(subject.problem, instance, adviser.expert)
     with Progress(subject.problem.name) as progress:
         player = choose_player(subject, game, adviser, instance.graph.n, args.policy)
         return record(game, instance, player, adviser, args.seed, progress)
+
+
+def with_plan(problem: Problem, instance: Instance, expert: str) -> Instance:
+    """The instance, with the episode that an expert by search follows on it."""
+    if not isinstance(problem.expert(expert), SearchExpert):
+        return instance
+    from gnarl_runtime.search.planned.planning import plan_instance
+
+    return plan_instance(problem, instance, expert)
 
 
 def choose_player(

@@ -19,7 +19,7 @@ class Standing(BaseModel):
     reward: float
     steps: float
     objective: float | None = None
-    reads_oracle: bool = False
+    reads_oracle: bool = False  # or is made for each graph, by playing or searching it
 
     @property
     def order(self) -> tuple[float, ...]:

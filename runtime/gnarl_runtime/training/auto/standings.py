@@ -12,6 +12,7 @@ from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.instances.pools import Pool, draw_pool
 from gnarl_runtime.search.free_experts import free_experts
 from gnarl_runtime.search.outcomes import Outcomes, join_outcomes
+from gnarl_runtime.search.planned.planning import plan_experts
 from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
 from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.training.auto.choice import RANDOM, Standing
@@ -24,7 +25,7 @@ def find_standings(problem: Problem, recipe: Recipe, seed: int, tell: Tell) -> l
     """Chance first, then the experts in the order of the spec."""
     experts = tuple(expert.name for expert in problem.experts)
     compiled = compile_for(_without_metrics(problem), recipe.reward, experts, metrics=True)
-    pools = validation_pools(compiled, recipe, seed)
+    pools = [plan_experts(compiled, pool) for pool in validation_pools(compiled, recipe, seed)]
     free = free_experts(problem)
     found = []
     for place, name in enumerate((RANDOM, *experts)):

@@ -48,11 +48,18 @@ def is_movable(feature: Feature) -> bool:
     return numbers and source is not None and source.name in CELLS | POINTS
 
 
-def choose_expert(problem: Problem, name: str | None) -> model.RuleExpert | model.GreedyExpert:
-    """The named expert, or the first; a BoundaryError if there is none."""
+def choose_expert(problem: Problem, name: str | None) -> model.OwnExpert:
+    """The named expert, or the first; a BoundaryError if there is none with rules or greed."""
     for expert in problem.experts:
-        if name in (None, expert.name):
-            return expert
+        if name not in (None, expert.name):
+            continue
+        if isinstance(expert, model.PlannedExpert):
+            raise BoundaryError(
+                f"the expert `{expert.name}` of {problem.name} is made for each instance, so it "
+                "has no decision to move instances to; train without boundary instances, or "
+                "name an expert with rules"
+            )
+        return expert
     has = ", ".join(expert.name for expert in problem.experts) or "none"
     wanted = f"expert `{name}`" if name else "expert"
     raise BoundaryError(f"{problem.name} has no {wanted}; its experts: {has}")

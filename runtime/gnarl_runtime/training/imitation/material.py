@@ -14,6 +14,7 @@ from gnarl_runtime.envs.engine import Compiled, Engine, compile_for
 from gnarl_runtime.envs.episode_arrays import copy_episodes
 from gnarl_runtime.instances.pools import Pool, pool_of
 from gnarl_runtime.instances.sampler import uniform_below
+from gnarl_runtime.search.planned.planning import plan_experts
 from gnarl_runtime.training.boundary.boundary import Boundary, boundary_states, play_picks
 from gnarl_runtime.training.scaling import training_pool
 
@@ -76,6 +77,7 @@ def draw_material(
     compiled = compile_for(problem, _reward(problem, recipe), (expert,))
     data = recipe.data
     pool = pool or training_pool(compiled, data, seed, progress)
+    pool = plan_experts(compiled, pool, progress)
     if not (data.boundary or data.boundary_starts):
         return Material(compiled, pool)
     boundary = boundary_states(
