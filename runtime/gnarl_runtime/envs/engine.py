@@ -133,18 +133,22 @@ class Engine:
             self.kernels.raise_faults()
 
     def expert(
-        self, name: str | None = None, out: NDArray[np.float64] | None = None
+        self,
+        name: str | None = None,
+        out: NDArray[np.float64] | None = None,
+        slots: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
         """The expert's distribution for every slot; zeros where it has nothing to say.
 
-        `out` (slots, nodes) is filled instead of a new array.
+        `out` (slots, nodes) is filled instead of a new array; with `slots` only these are asked.
         """
         chosen = name or (self.compiled.experts[0] if self.compiled.experts else None)
         if chosen not in self.compiled.experts:
             has = ", ".join(self.compiled.experts) or "none"
             raise ValueError(f"this engine was compiled with experts: {has}; not `{chosen}`")
         out = np.zeros(self.batch.legal.shape) if out is None else out
-        self.kernels.run(Role.EXPERT.of(str(chosen)), self.environments, out)
+        asked = self.environments if slots is None else slots
+        self.kernels.run(Role.EXPERT.of(str(chosen)), asked, out)
         return out
 
     def judge(self, clause: str, slots: NDArray[np.int64]) -> NDArray[np.bool_]:

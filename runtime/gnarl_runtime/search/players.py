@@ -44,6 +44,15 @@ class NotANumber(Failure):
     """Scores by which no node can be chosen."""
 
 
+def verify_numbers(logits: torch.Tensor) -> None:
+    """Raise if the network says nothing that can be compared."""
+    if bool((logits != logits).any()):
+        raise NotANumber(
+            "the network's scores are not numbers on these graphs: its inputs are far from "
+            "those it was trained on, or its weights have come apart"
+        )
+
+
 class Player(Protocol):
     """Somebody who picks nodes."""
 
@@ -64,11 +73,7 @@ class PolicyPlayer:
         packed = pack(engine.batch, turn.slots)
         with torch.inference_mode():
             output = self.policy(packed)
-            if bool((output.logits != output.logits).any()):
-                raise NotANumber(
-                    "the network's scores are not numbers on these graphs: its inputs are far from "
-                    "those it was trained on, or its weights have come apart"
-                )
+            verify_numbers(output.logits)
             if self.temperature is None:
                 picks = argmax(output, packed)
             else:
@@ -100,7 +105,7 @@ class ExpertPlayer:
     seed: int = 0
 
     def choose(self, engine: Engine, turn: Turn) -> Index:
-        chances = engine.expert(self.expert)[turn.slots]
+        chances = engine.expert(self.expert, slots=turn.slots)[turn.slots]
         silent = ~chances.any(axis=1)
         chances[silent] = engine.batch.legal[turn.slots[silent]]
         picks = draw_picks(chances, turn.uniform(self.seed, "expert"))

@@ -127,7 +127,7 @@ class _Table:
         self.seat = np.full(engine.slots, -1)  # (slots,) the episode in each slot
         self.next, self.seconds = 0, 0.0
         self.max_rounds = np.inf if max_rounds is None else max_rounds
-        self.objective = _objective_kernel(engine, objective)
+        self.objective = objective_kernel(engine, objective)
         names = [m.name for m in engine.problem.metrics] if engine.compiled.metrics else []
         nodes = engine.pool.batch.n[self.instance]
         self.columns = blank_outcomes(self.instance, self.sample, nodes, names)
@@ -201,7 +201,7 @@ class _Table:
         self.columns.stopped[own[given_up]] = True
         engine.batch.ended[slots[given_up]] = TERMINATED
         engine.step(actions)
-        _raise_illegal(engine)
+        raise_illegal(engine)
         self.columns.reward[own] += engine.rewards[slots]
         self.columns.steps[own] += ~given_up
         if self.keep.picks:
@@ -232,7 +232,8 @@ class _Table:
         return out[slots]
 
 
-def _objective_kernel(engine: Engine, name: str | None) -> str | None:
+def objective_kernel(engine: Engine, name: str | None) -> str | None:
+    """The kernel of the named objective, or the first; None if there is none to be had."""
     problem: Problem = engine.problem
     known = [entry.name for entry in problem.objectives]
     if name is not None and name not in known:
@@ -244,7 +245,8 @@ def _objective_kernel(engine: Engine, name: str | None) -> str | None:
     return kernel if engine.compiled.artifact.abi.has(kernel) else None
 
 
-def _raise_illegal(engine: Engine) -> None:
+def raise_illegal(engine: Engine) -> None:
+    """Our mistake, not a user's: a player's pick was not legal."""
     illegal = engine.kernels.illegal()
     if len(illegal):
         raise ValueError(f"an illegal node was picked in slot {illegal[0]}")

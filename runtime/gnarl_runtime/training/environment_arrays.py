@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gnarl_runtime.checkpoints.arrays import Arrays, prefixed
 from gnarl_runtime.envs.engine import Engine
+from gnarl_runtime.envs.episode_arrays import episode_arrays
 
 
 def engine_arrays(engine: Engine) -> Arrays:
@@ -30,34 +31,13 @@ def restore_engine(engine: Engine, arrays: Mapping[str, NDArray[Any]]) -> None:
         np.copyto(values, arrays[name])
 
 
-def copy_episodes(
-    source: Engine, taken: NDArray[np.int64], target: Engine, slots: NDArray[np.int64]
-) -> None:
-    """Put the episodes in slots `taken` of one engine into slots of another over the same pool."""
-    given = _episode_arrays(source)
-    for name, values in _episode_arrays(target).items():
-        values[slots] = given[name][taken]
-
-
 def _live_arrays(engine: Engine) -> Arrays:
     own: Arrays = {
         "episodes": engine.episodes,
         "rewards": engine.rewards,
         "fault": engine.kernels.fault,
     }
-    return {**_episode_arrays(engine), **prefixed("engine", own)}
-
-
-def _episode_arrays(engine: Engine) -> Arrays:
-    """What belongs to the episode in a slot, whichever slot it is."""
-    batch = engine.batch
-    core: Arrays = {spec.name: getattr(batch, spec.name) for spec in batch.layout.core()}
-    return {
-        **prefixed("batch", core),
-        **prefixed("feature", batch.features),
-        **prefixed("kept", engine.kernels.kept()),
-        "engine.ends": engine.ends,
-    }
+    return {**episode_arrays(engine), **prefixed("engine", own)}
 
 
 def _verify_fit(live: Arrays, arrays: Mapping[str, NDArray[Any]]) -> None:

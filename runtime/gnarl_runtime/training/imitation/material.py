@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from gnarl_dsl.model import Problem, cheapest_reward
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Compiled, Engine, compile_for
+from gnarl_runtime.envs.episode_arrays import copy_episodes
 from gnarl_runtime.instances.pools import Pool, pool_of
 from gnarl_runtime.instances.sampler import uniform_below
 from gnarl_runtime.training.boundary.boundary import Boundary, boundary_states, play_picks
-from gnarl_runtime.training.environment_arrays import copy_episodes
 from gnarl_runtime.training.scaling import training_pool
 
 Progress = Callable[[int, int], None]
