@@ -14,6 +14,15 @@ from pathlib import Path
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.suggestions import did_you_mean
+from gnarl_runtime.search.strategy import (
+    KINDS,
+    PICKS,
+    UNDRIVEN,
+    Strategy,
+    forms,
+    parse_search,
+    verify_drivers,
+)
 
 # Who wants to know how far a job is: (what is being done, done, total). `Progress` is one.
 Tell = Callable[[str, int, int], None]
@@ -82,6 +91,37 @@ def verify_playing(
             f"{spell.value('samples', samples)} without {spell.name('temperature')} would play "
             f"the same picks again; expected both, such as {example}"
         )
+
+
+def chosen_search(
+    spell: Spelling,
+    search: str | Strategy | None,
+    samples: int | None,
+    temperature: float | None,
+    has_policy: bool,
+) -> Strategy:
+    """The strategy that is asked for, or a UsageError if what was given does not go together."""
+    if search is not None and samples is not None:
+        both = f"{spell.value('search', str(search))} and {spell.value('samples', samples)}"
+        raise UsageError(f"{both}: expected one of them; {spell.name('samples')} is sample:K")
+    if samples is not None:
+        strategy = Strategy("sample", samples)
+    elif search is None:
+        strategy = PICKS if has_policy else UNDRIVEN
+    else:
+        strategy = parse_search(search) if isinstance(search, str) else search
+    verify_drivers(strategy, has_policy)
+    if temperature is None:
+        return strategy
+    told = spell.value("temperature", temperature)
+    if not has_policy:
+        raise UsageError(f"{told}: that is how a policy draws, and there is none")
+    if not strategy.kind.draws:
+        drawing = " and ".join(form for form in forms() if KINDS[form.partition(":")[0]].draws)
+        raise UsageError(f"{told} says nothing to {strategy}; it belongs to {drawing}")
+    if strategy.name == "sample" and not temperature:
+        raise UsageError(f"{told}: {strategy} draws; expected a number above 0")
+    return strategy
 
 
 def verify_sizes(sizes: Sequence[int]) -> tuple[int, ...]:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_compiler.graphs.instance import Instance
-from gnarl_dsl.loading import Spec
+from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure, UsageError
-from gnarl_runtime.api.asked import PYTHON, Spelling, Tell, verify_playing
+from gnarl_runtime.api.asked import PYTHON, Spelling, Tell, chosen_search, verify_playing
 from gnarl_runtime.api.given_graphs import notes_of, own_graphs
 from gnarl_runtime.api.policies import (
     Params,
@@ -37,6 +37,8 @@ from gnarl_runtime.evaluation.solving import solve as play_graphs
 from gnarl_runtime.evaluation.summary import plain
 from gnarl_runtime.readers.raw import Imported
 from gnarl_runtime.search.players import ReplayError
+from gnarl_runtime.search.strategy import Strategy
+from gnarl_runtime.search.task import Improved
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +110,11 @@ class Solution:
 
 
 def solve(
-    policy: PolicyLike,
+    policy: PolicyLike | None,
     graphs: Any,
     *,
-    samples: int = 1,
+    search: str | Strategy | None = None,
+    samples: int | None = None,
     temperature: float | None = None,
     seed: int = 0,
     rescale: bool = False,
@@ -125,57 +128,97 @@ def solve(
 ) -> list[Solution]:
     """Run a policy on graphs of one's own and say what it finds, as `gnarl-solve` does.
 
-    policy       as for `evaluate`
+    policy       as for `evaluate`; None: experts and chance search by themselves, on a `problem`
     graphs       one graph or a list of them: networkx, PyG `Data`, a matrix (n, n), an instance,
                  or the path of a file (docs/instances.md)
-    samples      keep the best of that many attempts, at a `temperature`
+    search       how to look at more than one continuation, such as "work:2000" (docs/search.md)
+    samples      short for search="sample:K", at a `temperature`
     temperature  draw picks; 0 takes the best, None what the recipe says
     seed         of drawn picks and of inputs that a graph does not give
     rescale      show the network numbers as large as in training
     rounded      round TSPLIB distances, as published optima do
     repair       remove loops, repeated edges, and small parts
     max_rounds   cut episodes off there, at the latest
-    problem      another spec than the one that was trained on
+    problem      another spec than the one that was trained on, or the spec if there is no policy
     params       other values for params of the spec
     threads      of the network
     progress     is told (what is being done, done, total)
     """
-    verify_playing(PYTHON, temperature, samples, threads, seed, max_rounds)
+    verify_playing(
+        PYTHON, temperature, 1 if samples is None else samples, threads, seed, max_rounds
+    )
+    strategy = chosen_search(PYTHON, search, samples, temperature, policy is not None)
     with torch_set_up(threads):
-        trained = load_policy(policy, problem, params)
-        given = own_graphs(trained.problem, graphs, seed=seed, rounded=rounded, repair=repair)
-        notes = general_notes(trained.problem, given, rescale, PYTHON)
-        attempts = Attempts(trained.temperature(temperature), samples, seed, rescale, max_rounds)
+        subject = solving_subject(policy, problem, params)
+        given = own_graphs(subject.problem, graphs, seed=seed, rounded=rounded, repair=repair)
+        notes = general_notes(subject.problem, given, rescale, PYTHON)
+        drawn = subject.temperature(temperature)
+        attempts = Attempts(strategy, drawn, seed, rescale, max_rounds)
         name = str(graphs) if isinstance(graphs, str | Path) else ""
-        return run_solve(trained, given, attempts, name, notes, PYTHON, progress)
+        return run_solve(subject, given, attempts, name, notes, PYTHON, progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Unaided:
+    """A problem without any policy: what solving asks of a trained one."""
+
+    problem: Problem
+    policy: None = None
+
+    def temperature(self, given: float | None = None) -> float | None:
+        return None
+
+    def provenance(self) -> dict[str, Any]:
+        params = {param.name: param.value for param in self.problem.params}
+        return {
+            "problem": self.problem.name,
+            "spec_hash": self.problem.hash,
+            "params": params,
+            "checkpoint": None,
+        }
+
+
+def solving_subject(
+    policy: PolicyLike | None, problem: Spec | None, params: Params | None
+) -> TrainedPolicy | Unaided:
+    """Who solves what."""
+    if policy is not None:
+        return load_policy(policy, problem, params)
+    if problem is None:
+        raise UsageError("without a policy nobody knows what to solve; expected problem=SPEC")
+    return Unaided(problem_of(problem, params))
 
 
 def run_solve(
-    trained: TrainedPolicy,
+    subject: TrainedPolicy | Unaided,
     graphs: Sequence[Imported],
     attempts: Attempts,
     name: str,
     notes: Sequence[str],
     spell: Spelling,
     progress: Tell | None = None,
+    improved: Improved | None = None,
 ) -> list[Solution]:
     """Play; `name` is what the graphs are called together, `notes` hold for all of them."""
-    problem = trained.problem
+    problem = subject.problem
     try:
         with compiled_or_told(problem):
-            episodes = play_graphs(trained.policy, problem, graphs, attempts, progress)
+            episodes = play_graphs(subject.policy, problem, graphs, attempts, progress, improved)
     except ReplayError as error:
         raise Failure(
             f"{spell.name('rescale')}: {error}; what may be picked in {problem.name} depends on "
             "the size of numbers, so it cannot be solved in other units"
         ) from error
     return [
-        Solution(problem, _title(name, number, len(graphs)), episode, _once(*graph.notes, *notes))
+        Solution(
+            problem, graph_title(name, number, len(graphs)), episode, _once(*graph.notes, *notes)
+        )
         for number, (graph, episode) in enumerate(zip(graphs, episodes, strict=True))
     ]
 
 
-def _title(name: str, number: int, count: int) -> str:
+def graph_title(name: str, number: int, count: int) -> str:
+    """What a graph is called."""
     if count == 1:
         return name or "the graph"
     return f"{name}, graph {number}" if name else f"graph {number}"

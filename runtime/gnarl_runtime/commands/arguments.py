@@ -37,7 +37,13 @@ def verify_policy_arguments(args: argparse.Namespace) -> None:
     args.checkpoint = chosen_checkpoint(args.checkpoint, args.pretrained, CHECKPOINT)
     if not Path(args.checkpoint).exists():
         raise UsageError(f"there is no {args.checkpoint}; expected {CHECKPOINT}")
-    verify_playing(FLAGS, args.temperature, args.samples, args.threads, args.seed, args.max_rounds)
+    verify_numbers_of_play(args)
+
+
+def verify_numbers_of_play(args: argparse.Namespace) -> None:
+    """The same for those that are numbers."""
+    samples = 1 if args.samples is None else args.samples
+    verify_playing(FLAGS, args.temperature, samples, args.threads, args.seed, args.max_rounds)
 
 
 def other_problem(args: argparse.Namespace) -> tuple[Problem | None, dict[str, str]]:

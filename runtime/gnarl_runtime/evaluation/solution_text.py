@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gnarl_dsl.model.kinds import EDGE, STATE
 from gnarl_runtime.evaluation.solving import BestEpisode
 from gnarl_runtime.readers.read import Imported
 from gnarl_runtime.search.outcomes import Values
+from gnarl_runtime.search.strategy import PICKS
 
 _LONG = 400  # characters of a value that a terminal shows
 
@@ -51,6 +52,9 @@ def solution_document(problem: Problem, solution: BestEpisode) -> dict[str, Any]
         "correct": solution.correct,
         "ended": "truncated" if solution.truncated else "terminated",
         "attempts": solution.attempts,
+        "search": str(solution.search),
+        "decisions": solution.decisions,
+        "proven": solution.proven,
         "seconds": solution.seconds,
         "state": state_document(problem, solution, names),
         "phases": [phase.name for phase in problem.phases],
@@ -81,15 +85,23 @@ def _values(feature: Feature, solution: BestEpisode, names: Names) -> Any:
     if feature.single:
         return _value(feature, values[()], names)
     if feature.width == 1:
-        return _node_values(feature, values, names)
+        return _node_values(feature, values, names, solution.picks)
     return _pair_values(feature, solution, names)
 
 
-def _node_values(feature: Feature, values: Values, names: Names) -> Any:
-    """Masks are the nodes in them; others say a value for every node."""
+def _node_values(feature: Feature, values: Values, names: Names, picks: Sequence[int]) -> Any:
+    """Masks are the nodes in them as they were picked; others say a value for every node."""
     if feature.is_truth:
-        return names.pair(np.flatnonzero(values))
+        return names.pair(in_order_of_picks(np.flatnonzero(values).tolist(), picks))
     return {names.key(k): _value(feature, value, names) for k, value in enumerate(values)}
+
+
+def in_order_of_picks(nodes: Sequence[int], picks: Sequence[int]) -> list[int]:
+    """A route is a route: nodes that were there from the start, then as they were first picked."""
+    place: dict[int, int] = {}
+    for step, pick in enumerate(picks):
+        place.setdefault(pick, step)
+    return sorted(nodes, key=lambda node: place.get(node, -1))
 
 
 def _pair_values(feature: Feature, solution: BestEpisode, names: Names) -> Any:
@@ -123,7 +135,6 @@ def solution_text(
 ) -> str:
     """A few lines: how good it is, then what it is; `whole` says where long values are whole."""
     graph = solution.instance.graph
-    attempts = f", best of {solution.attempts}" if solution.attempts > 1 else ""
     lines = [f"{title}: {graph.n} nodes, {graph.m} edges"]
     entries = [
         *(
@@ -133,12 +144,18 @@ def solution_text(
         ),
         *([("valid", _yes(solution.valid))] if solution.valid is not None else []),
         *([("correct", _yes(solution.correct))] if solution.correct is not None else []),
-        ("steps", f"{len(solution.picks)} in {solution.seconds:.2f} s{attempts}"),
+        ("steps", f"{len(solution.picks)} in {solution.seconds:.2f} s"),
+        *([("search", _search_text(solution))] if solution.search != PICKS else []),
         *([("cut off", "by the limit of rounds")] if solution.truncated else []),
         *_state_lines(problem, solution, whole),
     ]
     width = max(len(name) for name, _ in entries)
     return "\n".join([*lines, *(f"  {name.ljust(width)}  {text}" for name, text in entries), ""])
+
+
+def _search_text(solution: BestEpisode) -> str:
+    proven = ", proven: nothing is better" if solution.proven else ""
+    return f"{solution.search}, {solution.decisions:,} decisions{proven}"
 
 
 def _yes(truth: bool | None) -> str:

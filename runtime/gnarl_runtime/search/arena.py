@@ -17,9 +17,9 @@ from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.network.segments import segment_log_softmax
 from gnarl_runtime.search.better import Worth, worth_of
-from gnarl_runtime.search.found import Task
 from gnarl_runtime.search.players import STOP, Index, verify_numbers
 from gnarl_runtime.search.rollout import choose_slots, objective_kernel, raise_illegal
+from gnarl_runtime.search.task import Task
 
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gnarl_runtime.search.found import Answers, Task, unproven
 from gnarl_runtime.search.outcomes import Keep
 from gnarl_runtime.search.players import PolicyPlayer
 from gnarl_runtime.search.rollout import play_with
+from gnarl_runtime.search.task import Answers, Task, unproven
 
 
 def search_picks(task: Task, amount: float | None) -> Answers:

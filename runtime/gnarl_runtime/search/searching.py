@@ -10,7 +10,11 @@ from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.search.arena import Arena
-from gnarl_runtime.search.found import (
+from gnarl_runtime.search.outcomes import Keep
+from gnarl_runtime.search.players import ReplayPlayer
+from gnarl_runtime.search.rollout import play_with
+from gnarl_runtime.search.strategy import Strategy, verify_drivers
+from gnarl_runtime.search.task import (
     Answers,
     Drivers,
     Found,
@@ -19,10 +23,6 @@ from gnarl_runtime.search.found import (
     Progress,
     Task,
 )
-from gnarl_runtime.search.outcomes import Keep
-from gnarl_runtime.search.players import ReplayPlayer
-from gnarl_runtime.search.rollout import play_with
-from gnarl_runtime.search.strategies import Strategy, verify_drivers
 
 _PICKS = Keep(picks=True)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from gnarl_runtime.search.found import Answers, Task
-from gnarl_runtime.search.strategies import Strategy
+from gnarl_runtime.search.strategy import Strategy
+from gnarl_runtime.search.task import Answers, Task
 from gnarl_runtime.search.work import Work, search_work
 
 _SHARE, _LONGEST = 0.1, 1.0  # of the time, and seconds at most, to measure

@@ -17,12 +17,12 @@ import numpy as np
 from gnarl_compiler.graphs.streams import mix64
 from gnarl_runtime.instances.sampler import uniform_below
 from gnarl_runtime.search.arena import Arena, Floats, Truths, instance_keys
-from gnarl_runtime.search.better import LEAST
-from gnarl_runtime.search.found import Answers, Task, unproven
+from gnarl_runtime.search.better import LEAST, worth_of_outcomes
 from gnarl_runtime.search.outcomes import Keep, Picks
 from gnarl_runtime.search.players import ExpertPlayer, Index
 from gnarl_runtime.search.rollout import choose_slots, play_with
 from gnarl_runtime.search.sequences import Sequences
+from gnarl_runtime.search.task import Answers, Task, unproven
 
 _FINE = 2**32 - 1
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -80,8 +80,6 @@ def _answers(task: Task, beams: list[Leaves]) -> Answers:
 
 
 def _with_experts(task: Task, experts: tuple[str, ...], beams: list[Leaves]) -> Answers:
-    from gnarl_runtime.search.better import worth_of_outcomes
-
     for name in experts:
         outcomes = play_with(
             ExpertPlayer(name, task.seed),
@@ -218,7 +216,8 @@ class _Beams:
         beam, place = np.nonzero(wins & (order >= first))
         stay = np.zeros_like(self.leaf_scores, np.bool_)
         stay[beam, order[beam, place] - first] = True
-        for number in np.flatnonzero((np.isfinite(self.leaf_scores) & ~stay).any(axis=1)):
+        gone = np.isfinite(self.leaf_scores) & ~stay
+        for number in np.flatnonzero(gone.any(axis=1)).tolist():
             leaves = self.leaves[number]
             leaves.inside = [leaf for k, leaf in enumerate(leaves.inside) if stay[number, k]]
             self._write_scores(number)

@@ -16,11 +16,12 @@ import numpy as np
 from gnarl_runtime.instances.sampler import uniform_below
 from gnarl_runtime.search.arena import Arena, Truths, instance_keys
 from gnarl_runtime.search.better import LEAST, NOTHING, RIGHT
-from gnarl_runtime.search.found import Answers, Moment, Task, unproven
 from gnarl_runtime.search.outcomes import Picks
+from gnarl_runtime.search.plans import PLANS, replanned
 from gnarl_runtime.search.players import STOP, ExpertPlayer, Index, Turn, draw_picks
 from gnarl_runtime.search.rollout import choose_slots
 from gnarl_runtime.search.sequences import Sequences
+from gnarl_runtime.search.task import Answers, Moment, Task, unproven
 
 TRIES = 8  # that a chain plays at a time; part of what an answer means
 _PATIENCE = 8  # tries per pick of an episode without anything better, then from scratch
@@ -31,10 +32,11 @@ class Mode(IntEnum):
     """Who plays the rest of a try; numbers from EXPERT on are the spec's experts in order."""
 
     ORDER = 0  # the old picks in their old order, as far as they are still legal
-    BEST = 1  # the policy as it plays by itself
-    DRAWN = 2  # the policy drawn at temperature 1, or chance without one
-    CHANCE = 3
-    EXPERT = 4
+    PLAN = 1  # the old picks in another order, as far as they are still legal
+    BEST = 2  # the policy as it plays by itself
+    DRAWN = 3  # the policy drawn at temperature 1, or chance without one
+    CHANCE = 4
+    EXPERT = 5
 
 
 @dataclass(eq=False)
@@ -158,7 +160,8 @@ class Work:
         """Who plays the rest, in turn."""
         policy = [Mode.BEST] * (self.task.drivers.policy is not None)
         experts = [Mode.EXPERT + k for k in range(len(self.experts))]
-        return np.array([Mode.ORDER, *policy, *experts, Mode.ORDER, Mode.DRAWN], np.int64)
+        modes = [Mode.PLAN, *policy, Mode.ORDER, *experts, Mode.PLAN, Mode.DRAWN]
+        return np.array(modes, np.int64)
 
     def _from_scratch(self, slots: Index) -> None:
         self.old.clear(slots)
@@ -172,7 +175,20 @@ class Work:
         more = self.old.rows.shape[1] - self.used.shape[1]
         if more:
             self.used = np.pad(self.used, ((0, 0), (0, more)))
+        self._plan(slots[self.mode[slots] == Mode.PLAN], current)
         self.used[slots] = np.arange(self.used.shape[1]) < self.cut[slots, None]
+
+    def _plan(self, slots: Index, current: Picks) -> None:
+        """Another order of the old picks, from the round of the cut on."""
+        keys = self.key[slots], self.number[slots]
+        first, rounds = self.cut[slots] // self.phases, -(-len(current) // self.phases)
+        kinds = uniform_below(len(PLANS), self.task.seed, "plan", *keys)
+        share = uniform_below(_FINE, self.task.seed, "plan's end", *keys) / _FINE
+        last = first + 2 + (share * (rounds - first - 1)).astype(np.int64)
+        for k, slot in enumerate(slots.tolist()):
+            plan = replanned(current, PLANS[kinds[k]], int(first[k]), int(last[k]), self.phases)
+            self.old.put(slots[k : k + 1], plan)
+            self.cut[slot] = first[k] * self.phases
 
     def _settle(self, lane: int, chain: _Chain) -> None:
         """All tries are over: count them in order, keep the best, and go on."""
@@ -270,6 +286,7 @@ class Work:
         )
         picks = np.full(len(slots), STOP, np.int64)
         other = (self.own.length[slots] == self.cut[slots]) & (self.old.length[slots] > 0)
+        other &= mode != Mode.PLAN
         drawn = other | (mode == Mode.DRAWN) | (mode == Mode.BEST)
         self._draw(turn, mode, np.flatnonzero(drawn), other, picks)
         chance = np.flatnonzero((mode == Mode.CHANCE) & ~other)
@@ -280,7 +297,7 @@ class Work:
             asked = np.flatnonzero((mode == Mode.EXPERT + k) & ~other)
             if len(asked):
                 picks[asked] = expert.choose(self.arena.engine, _part(turn, asked))
-        order = np.flatnonzero((mode == Mode.ORDER) & ~other)
+        order = np.flatnonzero((mode <= Mode.PLAN) & ~other)
         if len(order):
             picks[order] = self._in_order(_part(turn, order))
         self._mark_used(slots, picks)
@@ -320,11 +337,11 @@ class Work:
         if len(none):
             legal = self.arena.legal[slots[none]].astype(np.float64)
             picks[none] = draw_picks(legal, turn.uniform(self.task.seed, "order")[none])
-        return picks
+        return np.asarray(picks, np.int64)
 
     def _mark_used(self, slots: Index, picks: Index) -> None:
         """The first old pick that is the same in the same phase is not made again."""
-        mine = np.flatnonzero(self.mode[slots] == Mode.ORDER)
+        mine = np.flatnonzero(self.mode[slots] <= Mode.PLAN)
         slots, picks = slots[mine], picks[mine]
         old, place = self.old.rows[slots], np.arange(self.old.rows.shape[1])
         phase = (self.own.length[slots] % self.phases)[:, None]

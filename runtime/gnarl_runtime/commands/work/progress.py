@@ -59,6 +59,13 @@ class Progress:
             text = progress_text(self.name, step, done, total, left)
             print(text, file=self.stream, flush=True)
 
+    def say(self, text: str) -> None:
+        """A line that stays, above the bar if there is one."""
+        if self.shown is not None:
+            self.shown.say(text)
+        elif self.stream is not None:
+            print(text, file=self.stream, flush=True)
+
 
 class Pace:
     """How long a step will still take, by what it has taken so far; steps may take turns."""
@@ -116,6 +123,13 @@ class _Bar:
         self.latest = label, done, total, left
         if self.live is not None or age >= PATIENCE:
             self._show()
+
+    def say(self, text: str) -> None:
+        with self.lock:
+            if self.live is not None:
+                self.live.console.print(text, markup=False, highlight=False)
+            else:
+                print(text, file=self.stream, flush=True)
 
     def close(self) -> None:
         self.timer.cancel()

@@ -51,7 +51,7 @@ class Kind:
 
 
 _ROOM = "gnarl_runtime.search"
-# A further strategy is a file with a function from `found.Task` to `found.Answers` and a line here.
+# A further strategy is a file with a function from `task.Task` to `task.Answers` and a line here.
 KINDS: Mapping[str, Kind] = {
     "picks": Kind(f"{_ROOM}.own_picks:search_picks", policy=True, draws=True),
     "sample": Kind(f"{_ROOM}.wide:search_sample", _EPISODES, draws=True),
@@ -82,6 +82,7 @@ class Strategy:
 
 
 PICKS = Strategy("picks")
+UNDRIVEN = Strategy("work", 2000)  # where there is no policy and nobody says how
 
 
 def forms() -> list[str]:

@@ -14,7 +14,7 @@ from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.search.outcomes import Outcomes, Picks
-from gnarl_runtime.search.strategies import Strategy
+from gnarl_runtime.search.strategy import Strategy
 
 Progress = Callable[[float, int], None]  # (instances done, of all)
 
