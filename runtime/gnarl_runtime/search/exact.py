@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from gnarl_compiler.interpret.state import SpecRunError
 from gnarl_compiler.ir.ops import Ref
 from gnarl_dsl.model.kinds import INPUT
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.search.arena import Arena
 from gnarl_runtime.search.better import LEAST, RIGHT, first_best, worth_of_outcomes
-from gnarl_runtime.search.found import Answers, Task
 from gnarl_runtime.search.outcomes import Keep, Outcomes
 from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer, RandomPlayer
 from gnarl_runtime.search.proof.branching import (
@@ -28,6 +28,7 @@ from gnarl_runtime.search.proof.branching import (
 from gnarl_runtime.search.proof.falling import can_only_fall
 from gnarl_runtime.search.proof.futures import Live, formulas_of, live_part, whole_state
 from gnarl_runtime.search.rollout import play_with
+from gnarl_runtime.search.task import Answers, Task
 
 LIMITS = Limits(decisions=4_000_000, states=1_000_000)
 _RANDOM_PLAYS = 8
@@ -123,7 +124,10 @@ def first_plays(task: Task) -> tuple[list[Best], list[int]]:
     best = [Best() for _ in range(len(task.pool))]
     spent = [0] * len(task.pool)
     for player, samples in players:
-        outcomes = _played(task, player, samples)
+        try:
+            outcomes = _played(task, player, samples)
+        except SpecRunError:
+            continue  # somewhere the spec itself fails; the search walks around such places
         for instance in range(len(task.pool)):
             own = slice(instance * samples, (instance + 1) * samples)
             spent[instance] += int(outcomes.steps[own].sum())

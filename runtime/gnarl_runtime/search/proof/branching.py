@@ -101,9 +101,7 @@ class Searched:
 class Branching:
     """A search from the start of one instance, which is in all slots of an arena."""
 
-    def __init__(
-        self, arena: Arena, live: Live, falls: bool, limits: Limits, best: Best
-    ) -> None:
+    def __init__(self, arena: Arena, live: Live, falls: bool, limits: Limits, best: Best) -> None:
         self.arena, self.engine, self.live, self.falls = arena, arena.engine, live, falls
         self.limits, self.best = limits, best
         self.moving = moving_arrays(arena.engine)

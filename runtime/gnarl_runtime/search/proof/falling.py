@@ -6,6 +6,7 @@ is known that is as good. Signs of inputs are those of the instance's own values
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 from gnarl_compiler.ir import ops as ir
@@ -24,8 +25,10 @@ def can_only_fall(formulas: Formulas, objective: Ref, inputs: NonNegative) -> bo
     """Whether from round to round the objective stays or falls."""
     look = _Look(formulas, inputs)
     for part, factors, sign in addends(formulas, objective):
-        if any(not look.positive(factor) for factor in factors):
+        signs = [look.sign(factor) for factor in factors]
+        if 0 in signs:
             return False
+        sign *= math.prod(signs)
         way = look.direction(part)
         if way is None and look.pays_once(part):
             way = UP
@@ -39,6 +42,13 @@ class _Look:
 
     def __init__(self, formulas: Formulas, inputs: NonNegative) -> None:
         self.formulas, self.ops, self.inputs = formulas, formulas.ops, inputs
+
+    def sign(self, ref: Ref) -> int:
+        """1: not below 0, -1: not above, 0: nobody knows."""
+        op = self.ops[ref]
+        if isinstance(op, ir.Unary) and op.op == "neg":
+            return -self.sign(op.operand)
+        return int(self.positive(ref))
 
     def positive(self, ref: Ref) -> bool:
         """Whether a value is certainly not below 0."""
@@ -161,9 +171,10 @@ class _Look:
         """The masks that are set wherever a condition holds."""
         for ref, holds in self.formulas.implied(where):
             op = self.ops[ref]
-            if isinstance(op, ir.Read) and holds and self._at(op, axis):
-                if self.formulas.set_only_node(op.feature):
-                    yield op.feature
+            if not isinstance(op, ir.Read) or not holds or not self._at(op, axis):
+                continue
+            if self.formulas.set_only_node(op.feature):
+                yield op.feature
 
     def _at(self, op: ir.Read, axis: str) -> bool:
         index = [self.ops[ref] for ref in op.index]

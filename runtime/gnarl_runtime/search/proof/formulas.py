@@ -136,9 +136,9 @@ class Formulas:
                     yield from self._implied(part, False)
             case ir.Reduce(op="exists") if holds:
                 own = ir.own_axes(op)
-                for part in (op.where, op.body):
-                    if part is not None:
-                        found = self._implied(part, True)
+                for inner in (op.where, op.body):
+                    if inner is not None:
+                        found = self._implied(inner, True)
                         yield from (one for one in found if not self.infos[one[0]].axes & own)
 
     def guards(self, phase: int, mask: str) -> bool:
@@ -148,7 +148,8 @@ class Formulas:
             return False
         for ref, holds in self.implied(allow):
             op = self.ops[ref]
-            if isinstance(op, ir.Read) and op.feature == mask and not holds:
-                if len(op.index) == 1 and self.is_pick(op.index[0]):
-                    return True
+            if not isinstance(op, ir.Read) or op.feature != mask or holds:
+                continue
+            if len(op.index) == 1 and self.is_pick(op.index[0]):
+                return True
         return False

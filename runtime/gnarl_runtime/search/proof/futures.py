@@ -358,4 +358,3 @@ def _settles(
 def _axis(formulas: Formulas, ref: Ref) -> str:
     op = formulas.ops[ref]
     return op.name if isinstance(op, ir.Axis) else ""
-
