@@ -91,7 +91,9 @@ def test_agrees_with_trying_everything(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("seed", [seed for seed in range(24) if seed != 9])  # 9 takes too long to try
+@pytest.mark.parametrize(
+    "seed", [seed for seed in range(24) if seed != 9]
+)  # 9 takes too long to try
 def test_agrees_on_random_specs(seed: int) -> None:
     problem = check_text(seeded_spec(seed)).problem
     if problem is None or not (problem.objectives or problem.correct):
