@@ -53,6 +53,7 @@ class Row:
     paper_seconds: Mapping[int, str] = field(default_factory=dict)  # per graph
     faithful: bool = False  # follows the paper's protocol
     share: float = 1.0  # of the updates that the recipe asks for
+    base: str = ""  # the spec whose variants in families/ it plays; its own unless named
 
     @cached_property
     def arguments(self) -> tuple[str, ...]:

@@ -48,3 +48,8 @@ def test_rooms_are_small_and_files_say_what_they_do() -> None:
         assert len(files) <= 15, init.parent
         for file in files:
             assert ast.get_docstring(ast.parse(file.read_text("utf-8"))), file
+
+
+def test_no_two_files_share_a_name() -> None:
+    stems = [file.stem for file in (ROOT / "benchmarks").rglob("[!_]*.py")]
+    assert sorted(stems) == sorted(set(stems))

@@ -108,9 +108,9 @@ def test_expert_play_is_found_again_on_the_smaller_graph() -> None:
 
 def test_shrinking_stops_in_time() -> None:
     problem, failure = early_cover()
-    began = time.monotonic()
+    began = time.process_time()
     minimise(problem, failure, seconds=0.2)
-    assert time.monotonic() - began < 2.0
+    assert time.process_time() - began < 2.0
 
 
 @pytest.mark.parametrize("kind", ["dead-end", "invalid-end", "run-error", "relabelling"])

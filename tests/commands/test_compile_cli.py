@@ -266,6 +266,35 @@ def test_generated_modules_are_written(tmp_path: Path, capsys: Capture) -> None:
     assert "-o" in err
 
 
+def test_modules_are_not_written_over_each_other_or_over_a_spec(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    text = gnarl.load("mvc").sources[0].text
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mvc.gnarl").write_text(text)
+    both = [str(tmp_path / name / "mvc.gnarl") for name in ("one", "two")]
+    code, _, err = run(*both, "-o", str(tmp_path / "build"), capsys=capsys)
+    assert (code, (tmp_path / "build").exists()) == (2, False)
+    assert "are one file" in err
+    code, _, _ = run(both[0], both[0], "-o", str(tmp_path / "build"), capsys=capsys)
+    assert code == 0
+    (tmp_path / "mvc.py").symlink_to(both[0])
+    code, _, err = run(both[0], "-o", str(tmp_path), capsys=capsys)
+    assert code == 2
+    assert "is what this command reads" in err
+    assert Path(both[0]).read_text() == text
+
+
+def test_modules_do_not_go_into_the_spec_of_a_run(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "run" / "spec"
+    folder.mkdir(parents=True)
+    (tmp_path / "run" / "config.json").write_text("{}")
+    code, _, err = run("bfs", "-o", str(folder), capsys=capsys)
+    assert (code, list(folder.iterdir())) == (2, [])
+    assert "belongs to the run" in err
+
+
 # Diagnostics and exit codes
 
 

@@ -33,7 +33,7 @@ from house import ROOT
 PAGE = ROOT / "docs" / "tutorial.md"
 CURVE = ROOT / "docs" / "pictures" / "tutorial_curves.png"
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SMALL = {"updates=200": "updates=2", "pool=1000": "pool=8", "--graphs 100": "--graphs 2"}
+SMALL = {"--minutes 2": "--minutes 0.02 --set pool=40", "--graphs 100": "--graphs 2"}
 LEARNED = ("gnarl-train", "gnarl-eval", "gnarl-solve")
 
 

@@ -136,7 +136,7 @@ def placing(name: str, value: float, success: float = 1.0) -> Placing:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("ahead", "ahead of greedy"),
+        ("ahead", "ahead of the expert greedy"),
         ("level", "cannot be told apart"),
         ("behind", "BEHIND the expert greedy"),
     ],
@@ -157,6 +157,21 @@ def test_an_untrained_policy_is_behind_the_expert() -> None:
     verdict = judge(policy, problem, recipe, 0)
     assert verdict.word == "behind"
     assert verdict.interval[1] < 0
+
+
+def test_an_objective_that_is_no_number_is_told_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = gnarl.load("mvc").sources[0].text
+    large = " * 1e30" * 11
+    lines = [line + large if line.startswith("objective") else line for line in text.splitlines()]
+    spec = tmp_path / "large.gnarl"
+    spec.write_text("\n".join(lines).replace("problem mvc", "problem large") + "\n")
+    assert main(["--spec", str(spec), "--minutes", "0.05", "--out", str(tmp_path / "run")]) == 1
+    told = capsys.readouterr().err
+    number = 1 + next(k for k, line in enumerate(lines) if line.startswith("objective"))
+    assert f"large.gnarl:{number}: cover: its value is -inf" in told
+    assert not (tmp_path / "run").exists()
 
 
 # All of it

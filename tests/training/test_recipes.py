@@ -16,6 +16,7 @@ from gnarl_dsl.specs import shipped_specs
 from gnarl_runtime.api import train_policy as session
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import (
+    AUTO,
     RecipeError,
     change_recipe,
     default_recipe,
@@ -45,8 +46,8 @@ def test_shipped_recipes_are_for_shipped_specs(name: str) -> None:
 )
 def test_a_spec_has_a_default_recipe(spec: str, name: str) -> None:
     found, recipe = default_recipe(shipped(spec))
-    assert found == (name or "default_bc")
-    assert recipe == (load_recipe(name) if name else Recipe(trainer="bc"))
+    assert found == (name or AUTO)  # one is chosen, then
+    assert recipe == (load_recipe(name) if name else Recipe())
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,22 @@ def test_a_policy_shows_its_chances_and_takes_its_best_pick(tmp_path: Path) -> N
         assert not decision.chances[~moment.legal].any()
 
 
+def test_scores_that_are_no_numbers_are_not_shown(tmp_path: Path) -> None:
+    import torch
+
+    from gnarl_runtime.checkpoints.checkpoint import load_checkpoint
+    from gnarl_runtime.network.policy import NotANumber
+    from gnarl_runtime.viewing.learned import learned_chooser
+
+    loaded = load_checkpoint(untrained_run(tmp_path, "bfs"))
+    with torch.no_grad():
+        next(loaded.policy.parameters()).fill_(float("nan"))
+    player = learned_chooser(loaded.policy, loaded.problem, 5)
+    instance = random_instance(loaded.problem, 0, 0, 5)
+    with pytest.raises(NotANumber, match="not numbers"):
+        record(Interpreter(loaded.problem), instance, player, None, 0)
+
+
 # Places
 
 

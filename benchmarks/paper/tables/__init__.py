@@ -6,11 +6,11 @@ Table of training times.
 
 from benchmarks.paper.tables.boundary import BOUNDARY
 from benchmarks.paper.tables.clrs import CLRS
+from benchmarks.paper.tables.covers import MVC
 from benchmarks.paper.tables.families import FAMILIES
-from benchmarks.paper.tables.mvc import MVC
-from benchmarks.paper.tables.rgc import RGC
 from benchmarks.paper.tables.rl import RL
+from benchmarks.paper.tables.robust_graphs import RGC
+from benchmarks.paper.tables.salesperson import TSP
 from benchmarks.paper.tables.solutions import SOLUTIONS
-from benchmarks.paper.tables.tsp import TSP
 
 TABLES = {table.name: table for table in (CLRS, FAMILIES, BOUNDARY, SOLUTIONS, MVC, TSP, RGC, RL)}

@@ -22,7 +22,7 @@ def _variant(spec: str, variant: str, label: str, *more: str) -> Trial:
 def _elsewhere(name: str, *further: Trial) -> Row:
     """The weights of the first table, on graphs of other kinds."""
     row = CLRS.row(name)
-    spec = row.spec.removesuffix("_thorough")  # another expert, the same problem
+    spec = row.base or row.spec
     kinds = [
         _variant(spec, "families", label, "--instances", kind) for kind, label in _KINDS.items()
     ]

@@ -189,17 +189,17 @@ def _sentence(verdict: Verdict) -> str:
     chance = next(own for own in verdict.placings if own.name == RANDOM)
     own = next(own for own in verdict.placings if own.name == POLICY)
     lost = (own.success, own.value or 0.0) < (chance.success, chance.value or 0.0)
-    worse = "It is worse than random picks. " if lost else ""
+    worse = "it is worse than random picks; " if lost else ""
     advice = (
         "try more --minutes, another --seed, or a search (gnarl-solve --search); gnarl-solve plays "
         "the better of the two unless --search says otherwise"
     )
     match verdict.word:
         case "alone":
-            return f"{worse}The spec has no expert without an oracle to compare with."
+            return f"verdict: {worse}the spec has no expert without an oracle to compare with"
         case "ahead":
-            return f"The policy is ahead of {rival}, the best such expert ({interval})."
+            return f"verdict: the policy is ahead of the expert {rival} ({interval})"
         case "level":
-            return f"{worse}The policy and {rival} cannot be told apart ({interval})."
+            return f"verdict: {worse}it cannot be told apart from the expert {rival} ({interval})"
         case "behind":
-            return f"{worse}The policy is BEHIND the expert {rival} ({interval}): {advice}."
+            return f"verdict: {worse}the policy is BEHIND the expert {rival} ({interval}); {advice}"

@@ -32,6 +32,9 @@ TRAINERS: Mapping[str, TrainerEntry] = {
 }
 
 
+VALIDATIONS = 8  # in a run whose recipe does not say how often
+
+
 class Section(BaseModel):
     """A table of a recipe: unknown keys are mistakes, and nothing changes afterwards."""
 
@@ -118,9 +121,9 @@ class Improvement(Section):
     reward: str | None = None  # what is best; None is the spec's first objective or reward
     updates: Annotated[int, Field(ge=1)] = 400
     graphs: Annotated[int, Field(ge=1)] = 32  # of the pool that are played in one update
-    samples: Annotated[int, Field(ge=2)] = 16  # episodes of each: best picks once, drawn ones
+    samples: Annotated[int, Field(ge=2)] = 32  # episodes of each: best picks once, drawn ones
     experts: bool = True  # those that read no oracle play each graph, too
-    epochs: Annotated[int, Field(ge=1)] = 4  # times that the best episode of each is learned
+    epochs: Annotated[int, Field(ge=1)] = 8  # times that the best episode of each is learned
     batch: Annotated[int, Field(ge=1)] = 64  # states of one gradient
     lr: Annotated[float, Field(gt=0)] = 2e-3  # decays to 0 along a cosine
     beta2: Annotated[float, Field(gt=0, lt=1)] = 0.99
@@ -135,7 +138,8 @@ class Validation(Section):
     graphs: Annotated[int, Field(ge=1)] = 100
     # None: the sizes of the `valid` split. Several: as many graphs of each, `graphs` in all.
     nodes: int | tuple[int, ...] | None = None
-    every: Annotated[int, Field(ge=1)] = 500  # updates
+    # Updates of the last part; None: so many that there are eight validations.
+    every: Annotated[int, Field(ge=1)] | None = None
     stop_when_perfect: bool = True  # where every episode has the same length
     # Validations in a row that changed nothing, after which a run ends; 0: it goes on.
     flat: Annotated[int, Field(ge=0)] = 0
@@ -181,6 +185,12 @@ class Recipe(Section):
     def _trainer_is_known(cls, name: str) -> str:
         require_one_of("trainer", name, tuple(TRAINERS))
         return name
+
+    @property
+    def validate_every(self) -> int:
+        """Updates of the last part between two validations."""
+        last: int = getattr(self, self.parts[-1]).updates
+        return self.validation.every or max(1, last // VALIDATIONS)
 
     @property
     def reward(self) -> str | None:

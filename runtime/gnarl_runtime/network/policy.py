@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import Packed
 from gnarl_runtime.batch.signature import Signature, signature_of
 from gnarl_runtime.network.actor import Critic, Pool, ProtoActor
@@ -24,6 +25,7 @@ from gnarl_runtime.network.processors import Mpnn, make_processor
 from gnarl_runtime.network.segments import segment_argmax, segment_log_softmax, segment_sample
 
 __all__ = [
+    "NotANumber",
     "Output",
     "Policy",
     "PolicyConfig",
@@ -32,6 +34,7 @@ __all__ = [
     "prepare_torch",
     "sample",
     "segment_log_softmax",
+    "verify_numbers",
 ]
 
 
@@ -82,6 +85,19 @@ class Policy(nn.Module):  # type: ignore[misc]
     def device(self) -> torch.device:
         device: torch.device = self.encoder.node.weight.device
         return device
+
+
+class NotANumber(Failure):
+    """Scores by which no node can be chosen."""
+
+
+def verify_numbers(output: Output) -> None:
+    """Raise NotANumber where a score is none, before anything is picked by it."""
+    if bool((output.logits != output.logits).any()):
+        raise NotANumber(
+            "the network's scores are not numbers on these graphs: its inputs are far from "
+            "those it was trained on, or its weights have come apart"
+        )
 
 
 def log_chances(output: Output, packed: Packed) -> Tensor:

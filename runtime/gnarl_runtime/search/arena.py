@@ -14,10 +14,10 @@ from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.envs.episode_arrays import moving_arrays
 from gnarl_runtime.instances.pools import Pool
-from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.network.policy import Policy, verify_numbers
 from gnarl_runtime.network.segments import segment_log_softmax
 from gnarl_runtime.search.better import Worth, worth_of
-from gnarl_runtime.search.players import STOP, Index, verify_numbers
+from gnarl_runtime.search.players import STOP, Index
 from gnarl_runtime.search.rollout import choose_slots, objective_kernel, raise_illegal
 from gnarl_runtime.search.task import Task
 
@@ -114,8 +114,9 @@ def _policy_log_chances(
 ) -> None:
     packed = pack(engine.batch, slots)
     with torch.inference_mode():
-        logits = policy(packed).logits
-        verify_numbers(logits)
+        output = policy(packed)
+        verify_numbers(output)
+        logits = output.logits
         graph = torch.from_numpy(packed.graph).to(logits.device)
         found = segment_log_softmax(logits.double() / temperature, graph, packed.graphs)
     out[packed.graph, np.arange(len(packed.graph)) - packed.offsets[packed.graph]] = (

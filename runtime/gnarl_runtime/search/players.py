@@ -13,11 +13,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.instances.sampler import uniform_below
-from gnarl_runtime.network.policy import Policy, argmax, sample
+from gnarl_runtime.network.policy import Policy, argmax, sample, verify_numbers
 
 Index = NDArray[np.int64]
 
@@ -40,19 +39,6 @@ class Turn:
         return uniform_below(_FINE, seed, purpose, *keys) / _FINE
 
 
-class NotANumber(Failure):
-    """Scores by which no node can be chosen."""
-
-
-def verify_numbers(logits: torch.Tensor) -> None:
-    """Raise if the network says nothing that can be compared."""
-    if bool((logits != logits).any()):
-        raise NotANumber(
-            "the network's scores are not numbers on these graphs: its inputs are far from "
-            "those it was trained on, or its weights have come apart"
-        )
-
-
 class Player(Protocol):
     """Somebody who picks nodes."""
 
@@ -73,7 +59,7 @@ class PolicyPlayer:
         packed = pack(engine.batch, turn.slots)
         with torch.inference_mode():
             output = self.policy(packed)
-            verify_numbers(output.logits)
+            verify_numbers(output)
             if self.temperature is None:
                 picks = argmax(output, packed)
             else:

@@ -199,7 +199,7 @@ class Loop:
     def _is_due(self, done: int) -> bool:
         """Whether to validate now; parts that others follow are validated at their end only."""
         ahead = self.trainer.stretch
-        regular = not ahead.then and (done - ahead.begin) % self.recipe.validation.every == 0
+        regular = not ahead.then and (done - ahead.begin) % self.recipe.validate_every == 0
         return regular or done == self.trainer.updates
 
     def _clock(self, now: float) -> None:

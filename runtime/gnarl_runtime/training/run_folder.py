@@ -9,6 +9,7 @@ curves.png           the same as a picture
 best.safetensors     the weights that did best on the validation graphs
 last.safetensors     the latest ones
 state.safetensors    everything needed to continue exactly
+verdict.json         how the policy did beside experts and chance on fresh graphs
 """
 
 from __future__ import annotations

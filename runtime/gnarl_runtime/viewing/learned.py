@@ -11,7 +11,7 @@ from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.envs.interpreted import load_state
-from gnarl_runtime.network.policy import Policy, log_chances
+from gnarl_runtime.network.policy import Policy, log_chances, verify_numbers
 from gnarl_runtime.viewing.choosers import Chances, Chooser
 
 
@@ -23,7 +23,9 @@ def learned_chooser(policy: Policy, problem: Problem, nodes: int) -> Chooser:
         load_state(batch, 0, state)
         packed = pack(batch, [0])
         with torch.inference_mode():
-            logs = log_chances(policy(packed), packed)
+            output = policy(packed)
+            verify_numbers(output)
+            logs = log_chances(output, packed)
         return np.asarray(logs.double().exp().cpu().numpy(), np.float64)
 
     return Chooser("trained policy", chances, best=True)

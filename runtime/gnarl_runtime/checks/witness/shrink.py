@@ -20,7 +20,7 @@ from gnarl_runtime.checks.witness.candidates import acceptable, pieces, smaller_
 from gnarl_runtime.checks.witness.replay import holds
 from gnarl_runtime.checks.witness.witness_play import SMALL, expert_ends, explore
 
-SECONDS = 10.0
+SECONDS = 10.0  # of this process: a busy machine must not make witnesses larger
 _TRIED = 250  # states in which a new play is looked for after an instance got smaller
 # About many instances at once: a smaller one says less.
 _COLLECTIVE = ("expert-aimless", "reward-flat", "idle")
@@ -37,7 +37,7 @@ def minimise(
 ) -> Failure:
     """The smallest failure of the same property; the one given if it cannot be shown again."""
     shrinker = _Shrinker(
-        problem, test or (lambda found: holds(problem, found)), time.monotonic() + seconds
+        problem, test or (lambda found: holds(problem, found)), time.process_time() + seconds
     )
     if failure.property in _COLLECTIVE or not shrinker.shows(failure):
         return failure
@@ -53,7 +53,7 @@ class _Shrinker:
     deadline: float
 
     def shows(self, failure: Failure) -> bool:
-        return time.monotonic() < self.deadline and self.test(failure)
+        return time.process_time() < self.deadline and self.test(failure)
 
     def improve(self, failure: Failure) -> Failure | None:
         """The first smaller failure, or None when nothing smaller was found."""
@@ -74,7 +74,7 @@ class _Shrinker:
 
     def on(self, failure: Failure, instance: Instance, names: dict[int, int]) -> Failure | None:
         """The failure on another instance, with the old picks or with new ones."""
-        if time.monotonic() >= self.deadline or not acceptable(self.problem, instance):
+        if time.process_time() >= self.deadline or not acceptable(self.problem, instance):
             return None
         for picks in self.plays(failure, instance, names):
             if self.shows(smaller := replace(failure, instance=instance, picks=picks)):

@@ -22,6 +22,7 @@ from gnarl_runtime.commands.work.phases import (
     Options,
     compile_argument,
     emit,
+    verify_modules,
     write_generated,
 )
 
@@ -37,12 +38,13 @@ def compile_command(args: argparse.Namespace) -> int:
             "For example: gnarl-compile bfs (more with --help)"
         )
     options = Options(parse_params(args.param), args.allow_costly, args.werror)
-    results: list[Compiled] = []
-    for spec in args.specs:
-        results.append(compile_argument(spec, options))
-        _show(results[-1], args)
+    results = [compile_argument(spec, options) for spec in args.specs]
+    if args.out is not None:
+        verify_modules(results, Path(args.out))
+    for result in results:
+        _show(result, args)
         if args.out is not None:
-            _save(results[-1], args)
+            _save(result, args)
     if args.format == "json":
         write(_document(results))
     return max(result.exit_code for result in results)

@@ -11,7 +11,7 @@ and needs no NumPy; the others are `gnarl_compiler.build.generate`, which runs t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
@@ -25,6 +25,7 @@ from gnarl_dsl.report.diagnostics import Diagnostic
 from gnarl_dsl.report.failures import Failure, UsageError
 from gnarl_dsl.spec_arguments import check_argument
 from gnarl_runtime.commands.options import FAILED, OK, USAGE
+from gnarl_runtime.commands.work.outputs import verify_outputs
 
 if TYPE_CHECKING:
     from gnarl_compiler.build.generate import Generated
@@ -81,8 +82,8 @@ def emit(compiled: Compiled, what: Emit, heading: Paint = plain) -> str:
         return ""
     if what == "tree":
         return render_tree(compiled.checked.tree, compiled.checked.sources[0])
-    problem = compiled.checked.problem
-    if problem is None or compiled.exit_code != OK:
+    problem = _sound(compiled)
+    if problem is None:
         return ""
     match what:
         case "summary":
@@ -96,16 +97,33 @@ def emit(compiled: Compiled, what: Emit, heading: Paint = plain) -> str:
     assert_never(what)
 
 
+def verify_modules(results: Sequence[Compiled], folder: Path) -> None:
+    """Raise a UsageError if a module would replace a spec, another module, or a run's file."""
+    modules = {
+        f"-o for {result.file}": folder / f"{problem.name}.py"
+        for result in results
+        if (problem := _sound(result)) is not None
+    }
+    checked = [result.checked for result in results if result.checked]
+    read = [source.name for front in checked for source in front.sources]
+    verify_outputs(modules, read)
+
+
 def write_generated(compiled: Compiled, folder: Path) -> Path | None:
     """Write the generated module to a folder; None for a spec with mistakes."""
-    problem = compiled.checked.problem if compiled.checked else None
-    if problem is None or compiled.exit_code != OK:
+    problem = _sound(compiled)
+    if problem is None:
         return None
     text = _generated(problem).python
     try:
         return write_module(text, folder, problem.name)
     except OSError as error:
         raise UsageError(f"-o {folder}: {error.strerror or error}") from error
+
+
+def _sound(compiled: Compiled) -> Problem | None:
+    problem = compiled.checked.problem if compiled.checked else None
+    return problem if compiled.exit_code == OK else None
 
 
 def _generated(problem: Problem) -> Generated:

@@ -15,6 +15,7 @@ from gnarl_runtime.search.outcomes import Outcomes, join_outcomes
 from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
 from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.training.auto.choice import RANDOM, Standing
+from gnarl_runtime.training.validate import require_finite_rewards
 
 Tell = Callable[[str, int, int], None]
 
@@ -30,6 +31,7 @@ def find_standings(problem: Problem, recipe: Recipe, seed: int, tell: Tell) -> l
         tell(f"{name} plays the validation graphs", place, 1 + len(experts))
         player: Player = RandomPlayer(seed) if name == RANDOM else ExpertPlayer(name, seed)
         outcomes = join_outcomes([play_with(player, compiled, pool) for pool in pools])
+        require_finite_rewards(compiled, outcomes)
         found.append(_standing(name, outcomes, name not in (RANDOM, *free)))
     return found
 
