@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 from importlib import import_module
 
-from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.search.arena import Arena
@@ -86,11 +85,7 @@ def search(
 
 def _run(strategy: Strategy, task: Task) -> Answers:
     module, _, name = strategy.kind.home.partition(":")
-    try:
-        run = getattr(import_module(module), name)
-    except ModuleNotFoundError:
-        raise UsageError(f"{strategy}: this version cannot do that yet") from None
-    answers: Answers = run(task, strategy.amount)
+    answers: Answers = getattr(import_module(module), name)(task, strategy.amount)
     return answers
 
 
