@@ -12,6 +12,7 @@ from shipped_specs import shipped
 import gnarl_dsl as gnarl
 from gnarl_runtime.api.verdict import Placing, Verdict, judge, read_verdict, verdict_text
 from gnarl_runtime.checkpoints.recipe import Recipe, Validation
+from gnarl_runtime.commands.solve import main as solve_main
 from gnarl_runtime.commands.train import main
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.network.policy_config import PolicyConfig
@@ -198,3 +199,27 @@ def test_a_spec_without_a_recipe_is_trained_and_judged(
     assert read_verdict(run) is not None
     assert main(["--spec", "own.gnarl", "--minutes", "0.05", *sets]) == 2
     assert "is there already" in capsys.readouterr().err
+
+
+def test_a_policy_that_is_behind_does_not_solve_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    small = {"data.pool": 8, "policy.width": 4, "improve.updates": 1, "improve.graphs": 4}
+    overrides = {"trainer": "improve", **small, "validation.graphs": 60, "improve.experts": False}
+    gnarl.train("max_independent_set", recipe="auto", overrides=overrides, out=run)
+    verdict = read_verdict(run)
+    assert verdict is not None
+    assert verdict.behind
+    graph = tmp_path / "graph.json"
+    path = [{"source": k, "target": k + 1} for k in range(11)]
+    nodes = [{"id": k, "w": (k * 7 % 5) + 1.0} for k in range(12)]
+    graph.write_text(json.dumps({"nodes": nodes, "links": path}))
+    values = {}
+    for name, more in {"both": [], "alone": ["--search", "picks"]}.items():
+        assert solve_main([str(run), "--data", str(graph), *more]) == 0
+        printed = capsys.readouterr()
+        assert (f"behind the expert {verdict.behind}" in printed.err) == (name == "both")
+        [line] = [row for row in printed.out.splitlines() if row.split()[0] == "weight"]
+        values[name] = float(line.split()[1])
+    assert values["both"] >= values["alone"]

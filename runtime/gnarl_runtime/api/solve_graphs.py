@@ -22,6 +22,7 @@ from gnarl_runtime.api.policies import (
     load_policy,
     torch_set_up,
 )
+from gnarl_runtime.api.verdict import read_verdict
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
 from gnarl_runtime.checkpoints.targets import with_params
 from gnarl_runtime.evaluation.scales import unusual_scales
@@ -36,8 +37,9 @@ from gnarl_runtime.evaluation.solving import Attempts, BestEpisode
 from gnarl_runtime.evaluation.solving import solve as play_graphs
 from gnarl_runtime.evaluation.summary import plain
 from gnarl_runtime.readers.raw import Imported
+from gnarl_runtime.search.free_experts import free_experts
 from gnarl_runtime.search.players import ReplayError
-from gnarl_runtime.search.strategy import Strategy
+from gnarl_runtime.search.strategy import OPENING, Strategy
 from gnarl_runtime.search.task import Improved
 
 
@@ -152,6 +154,9 @@ def solve(
         subject = solving_subject(policy, problem, params)
         given = own_graphs(subject.problem, graphs, seed=seed, rounded=rounded, repair=repair)
         notes = general_notes(subject.problem, given, rescale, PYTHON)
+        if search is None and samples is None and temperature is None:
+            strategy, warned = preferred_search(subject, strategy, PYTHON)
+            notes = (*warned, *notes)
         drawn = subject.temperature(temperature)
         attempts = Attempts(strategy, drawn, seed, rescale, max_rounds)
         name = str(graphs) if isinstance(graphs, str | Path) else ""
@@ -187,6 +192,21 @@ def solving_subject(
     if problem is None:
         raise UsageError("without a policy nobody knows what to solve; expected problem=SPEC")
     return Unaided(problem_of(problem, params))
+
+
+def preferred_search(
+    subject: TrainedPolicy | Unaided, strategy: Strategy, spell: Spelling
+) -> tuple[Strategy, tuple[str, ...]]:
+    """What to do where nobody says how: a policy that is behind an expert does not play alone."""
+    path = None if isinstance(subject, Unaided) else subject.path
+    verdict = read_verdict(path.parent) if path is not None else None
+    if verdict is None or verdict.behind not in free_experts(subject.problem):
+        return strategy, ()
+    return OPENING, (
+        f"this policy was behind the expert {verdict.behind} at the end of its training, so the "
+        f"experts play each graph, too, and the best is kept; {spell.value('search', 'picks')} "
+        "lets the policy play alone",
+    )
 
 
 def run_solve(

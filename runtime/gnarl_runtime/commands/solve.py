@@ -61,6 +61,8 @@ def _run(args: argparse.Namespace) -> int:
         verify_policy_arguments(args)
     else:
         verify_numbers_of_play(args)
+    given = (args.search, args.samples, args.temperature)
+    args.silent_search = all(value is None for value in given)
     args.search = chosen_search(FLAGS, args.search, args.samples, args.temperature, aided)
     parse_params(args.param)
     verify_file_to_read("--data", args.data)

@@ -83,6 +83,7 @@ class Strategy:
 
 PICKS = Strategy("picks")
 UNDRIVEN = Strategy("work", 2000)  # where there is no policy and nobody says how
+OPENING = Strategy("work", 1)  # everybody plays one episode, and the best is kept
 
 
 def forms() -> list[str]:

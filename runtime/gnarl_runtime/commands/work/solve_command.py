@@ -18,6 +18,7 @@ from gnarl_runtime.api.solve_graphs import (
     Unaided,
     graph_title,
     notes_about,
+    preferred_search,
     run_solve,
     solving_subject,
 )
@@ -44,6 +45,9 @@ def solve_command(args: argparse.Namespace) -> int:
             problem, args.data, seed=args.seed, rounded=args.rounded, repair=args.repair
         )
         notes = notes_about(problem, graphs, args.rescale, FLAGS)
+        if args.silent_search:
+            args.search, warned = preferred_search(subject, args.search, FLAGS)
+            notes = (*warned, *notes)
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
         drawn = subject.temperature(args.temperature)
