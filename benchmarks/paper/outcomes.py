@@ -14,6 +14,7 @@ from benchmarks.frame import RESULTS
 from benchmarks.machine import ROOT
 from benchmarks.paper.rows import Row, Trial
 from gnarl_compiler.build.files import write_whole
+from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import change_recipe, load_recipe
 
 FINISHED = "finished.json"  # what is known of a finished run, beside its weights
@@ -92,9 +93,19 @@ def players_beside(trial: Trial, seed: int) -> list[str]:
 def recipe_digest(row: Row) -> str:
     """The settings of a row's recipe and arguments; its text does not matter."""
     settings = [value for name, value in pairwise(row.arguments) if name == "--set"]
-    recipe = change_recipe(load_recipe(row.recipe), settings)
+    recipe = _as_recorded(change_recipe(load_recipe(row.recipe), settings))
     text = recipe.model_dump_json(exclude_defaults=True, exclude={"doc"})
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _as_recorded(recipe: Recipe) -> Recipe:
+    """Digests leave defaults out, and these two were defaults when the first were written."""
+    data, validation = recipe.data, recipe.validation
+    if data.pool == 10_000:
+        data = data.model_copy(update={"pool": None})
+    if validation.every == 500:
+        validation = validation.model_copy(update={"every": None})
+    return recipe.model_copy(update={"data": data, "validation": validation})
 
 
 def write_training(folder: Path, training: Training) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from made_experts import made_problem
 
 from gnarl_runtime.checkpoints.recipe import Recipe
@@ -17,6 +19,15 @@ from gnarl_runtime.training.boundary.flow import BoundaryError, choose_expert
 from gnarl_runtime.training.imitation.imitation import ImitationTrainer
 
 PROBLEM = made_problem()
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other are slow where other processes compute."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def _recipe(expert: str) -> Recipe:

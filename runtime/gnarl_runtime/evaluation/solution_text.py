@@ -68,10 +68,12 @@ def rounds_of(problem: Problem, solution: BestEpisode, names: Names) -> list[lis
     return [picks[start : start + phases] for start in range(0, len(picks), phases)]
 
 
-def state_document(problem: Problem, solution: BestEpisode, names: Names) -> dict[str, Any]:
-    """The features that the episode wrote, by name."""
+def state_document(
+    problem: Problem, solution: BestEpisode, names: Names, as_picked: bool = False
+) -> dict[str, Any]:
+    """The features that the episode wrote, by name; nodes in the order of the graph or of picks."""
     own = [feature for feature in problem.features if feature.stage is STATE]
-    found = {f.name: _values(f, solution, names) for f in own}
+    found = {f.name: _values(f, solution, names, as_picked) for f in own}
     if problem.graph.mutable:
         before, after = solution.instance.graph.adjacency, solution.state["edge"]
         directed = problem.graph.directed
@@ -80,17 +82,17 @@ def state_document(problem: Problem, solution: BestEpisode, names: Names) -> dic
     return found
 
 
-def _values(feature: Feature, solution: BestEpisode, names: Names) -> Any:
+def _values(feature: Feature, solution: BestEpisode, names: Names, as_picked: bool) -> Any:
     values = solution.state[feature.name]
     if feature.single:
         return _value(feature, values[()], names)
     if feature.width == 1:
-        return _node_values(feature, values, names, solution.picks)
+        return _node_values(feature, values, names, solution.picks if as_picked else ())
     return _pair_values(feature, solution, names)
 
 
 def _node_values(feature: Feature, values: Values, names: Names, picks: Sequence[int]) -> Any:
-    """Masks are the nodes in them as they were picked; others say a value for every node."""
+    """Masks are the nodes in them, as they were picked; others say a value for every node."""
     if feature.is_truth:
         return names.pair(in_order_of_picks(np.flatnonzero(values).tolist(), picks))
     return {names.key(k): _value(feature, value, names) for k, value in enumerate(values)}
@@ -165,7 +167,7 @@ def _yes(truth: bool | None) -> str:
 def _state_lines(problem: Problem, solution: BestEpisode, whole: str) -> list[tuple[str, str]]:
     names = Names(solution)
     lines = []
-    for name, value in state_document(problem, solution, names).items():
+    for name, value in state_document(problem, solution, names, as_picked=True).items():
         cycle = cycle_of(solution.state.get(name), problem, name)
         text = " → ".join(str(names.node(k)) for k in cycle) if cycle else _shown(value)
         lines.append((name, _shortened(text, whole)))
