@@ -1,0 +1,325 @@
+"""What does training without a recipe come to? Specs in; policy, experts and optimum out.
+
+    python -m benchmarks.studies.defaults [SPEC ...] [--runs DIR] [--minutes 5] [--seed 0]
+
+Each spec is trained by `gnarl-train --recipe auto --minutes 5`, unless its run is in DIR already,
+and plays fresh graphs of its training size and of four times as many nodes beside the best expert
+that reads no oracle and random picks. The optimum is proven by exact search where that ends;
+elsewhere it is the best that anybody found, a search of 2,000 decisions included, and counted as
+such. Without SPEC: all shipped ones, the gallery, and five that no setting was tuned on
+(benchmarks/studies/unseen). The table and its JSON go to docs/results/defaults; specs that are not
+asked for keep their rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.frame import publish, results_parser, say
+from benchmarks.machine import ROOT, load_average, provenance, short
+from gnarl_dsl.model import Problem
+from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint
+from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.envs.engine import Compiled, compile_for
+from gnarl_runtime.evaluation.evaluate import FRESH, without_metrics
+from gnarl_runtime.instances.pools import Pool, draw_pool
+from gnarl_runtime.network.policy import prepare_torch
+from gnarl_runtime.search.free_experts import free_experts
+from gnarl_runtime.search.outcomes import Outcomes
+from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer, RandomPlayer
+from gnarl_runtime.search.rollout import play_with
+from gnarl_runtime.search.searching import search
+from gnarl_runtime.search.strategy import Strategy
+from gnarl_runtime.search.task import Drivers
+
+NAME = "defaults"
+UNSEEN = ROOT / "benchmarks" / "studies" / "unseen"
+GRAPHS = {1: 100, 4: 30}  # by how many times the nodes of training
+SEARCHED = 20  # graphs of training size that are searched for two seconds each
+PROOF = Strategy("exact", 200_000)
+KNOWN = Strategy("work", 2_000)
+SHORT = Strategy("time", 2.0)
+Values = NDArray[np.float64]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train what is not trained, play, write after every spec."""
+    options = parse_options(arguments)
+    prepare_torch(1)
+    rows = {row["spec"]: row for row in kept_rows(options.output)}
+    for spec in options.specs or all_specs():
+        say(spec.stem)
+        run = trained_run(spec, options)
+        row = row_of(load_checkpoint(run / "best.safetensors"), run, options.seed)
+        row |= {
+            "unseen": spec.resolve().parent == UNSEEN,
+            "minutes": options.minutes,
+            "seed": options.seed,
+        }
+        rows[row["spec"]] = row | {"written": provenance(load=load_average())}
+        publish(options.output, NAME, lines_of([*rows.values()]), {"rows": [*rows.values()]})
+    return 0
+
+
+def parse_options(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = results_parser(__doc__)
+    parser.add_argument("specs", nargs="*", type=Path, metavar="SPEC")
+    parser.add_argument("--runs", type=Path, default=ROOT / "build" / "defaults", metavar="DIR")
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args(arguments)
+
+
+def all_specs() -> list[Path]:
+    folders = (ROOT / "specs", ROOT / "specs" / "gallery", UNSEEN)
+    return [path for folder in folders for path in sorted(folder.glob("*.gnarl"))]
+
+
+def kept_rows(folder: Path) -> list[dict[str, Any]]:
+    file = folder / f"{NAME}.json"
+    return list(json.loads(file.read_text("utf-8"))["rows"]) if file.is_file() else []
+
+
+def trained_run(spec: Path, options: argparse.Namespace) -> Path:
+    """The run folder of a spec, trained now unless it is there."""
+    run = Path(options.runs) / spec.stem
+    if not (run / "last.safetensors").is_file():
+        how = ["--recipe", "auto", "--minutes", str(options.minutes), "--seed", str(options.seed)]
+        command = [sys.executable, "-m", "gnarl_runtime.commands.train", "--spec", str(spec)]
+        subprocess.run([*command, *how, "--out", str(run)], check=True)
+    return run
+
+
+# One spec
+
+
+def row_of(trained: TrainedPolicy, run: Path, seed: int) -> dict[str, Any]:
+    problem, config = trained.problem, json.loads((run / "config.json").read_text("utf-8"))
+    recipe = Recipe.model_validate(config["recipe"])
+    compiled = compile_for(without_metrics(problem), None, free_experts(problem), metrics=True)
+    nodes = training_size(compiled, seed)
+    return {
+        "spec": problem.name,
+        "trainer": recipe.trainer,
+        "commit": config["provenance"].get("commit", ""),
+        "sizes": [
+            measured(trained, compiled, recipe, nodes * times, count, seed)
+            for times, count in GRAPHS.items()
+        ],
+    }
+
+
+def training_size(compiled: Compiled, seed: int) -> int:
+    """The nodes of the largest validation graphs."""
+    return int(draw_pool(compiled.problem, count=20, seed=seed, split="valid").batch.n.max())
+
+
+def measured(
+    trained: TrainedPolicy,
+    compiled: Compiled,
+    recipe: Recipe,
+    nodes: int,
+    count: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Everybody on the same fresh graphs of one size."""
+    problem = compiled.problem
+    pool = fresh_pool(compiled, nodes, count, seed)
+    drawn = recipe.temperature or None
+    players: dict[str, Player] = {
+        "policy": PolicyPlayer(trained.policy, drawn, seed),
+        **{name: ExpertPlayer(name, seed) for name in compiled.experts},
+        "random": RandomPlayer(seed),
+    }
+    outcomes = {name: play_with(player, compiled, pool) for name, player in players.items()}
+    scores = {name: scores_of(problem, own) for name, own in outcomes.items()}
+    rival = max(compiled.experts, key=lambda name: float(scores[name].mean()), default=None)
+    found = {
+        "nodes": nodes,
+        "graphs": count,
+        "policy": float(scores["policy"].mean()),
+        "success": float(outcomes["policy"].success.mean()),
+        "random": float(scores["random"].mean()),
+        "rival": rival,
+        "expert": float(scores[rival].mean()) if rival else None,
+        "difference": paired(scores["policy"], scores[rival]) if rival else None,
+    }
+    if problem.objectives:
+        found |= optimum_of(trained, compiled, pool, scores, nodes, seed)
+    return found
+
+
+def fresh_pool(compiled: Compiled, nodes: int, count: int, seed: int) -> Pool:
+    return draw_pool(
+        compiled.problem,
+        count=count,
+        nodes=nodes,
+        seed=FRESH + 7_000 + seed,  # neither of the graphs of a verdict
+        split="test",
+        oracles=compiled.oracles,
+    )
+
+
+def scores_of(problem: Problem, outcomes: Outcomes) -> Values:
+    """The objective, or whether the answer is right; an end that is not valid counts as none."""
+    if not problem.objectives:
+        return outcomes.success.astype(np.float64)
+    return np.where(outcomes.success, outcomes.objective, np.nan)
+
+
+def paired(own: Values, other: Values) -> list[float]:
+    """The mean difference graph by graph with its 95 % interval, where both ends are valid."""
+    differences = own - other
+    differences = differences[np.isfinite(differences)]
+    mean = float(differences.mean())
+    margin = 1.96 * float(differences.std(ddof=1)) / np.sqrt(len(differences))
+    return [mean, mean - margin, mean + margin]
+
+
+def optimum_of(
+    trained: TrainedPolicy,
+    compiled: Compiled,
+    pool: Pool,
+    scores: dict[str, Values],
+    nodes: int,
+    seed: int,
+) -> dict[str, Any]:
+    """How far the policy is from the best, proven or only known."""
+    drivers = Drivers(trained.policy, compiled.experts)
+    small = len(pool) == GRAPHS[1]
+    known = search(KNOWN, drivers, compiled, pool, seed=seed)
+    best = np.fmax.reduce([*scores.values(), scores_of(compiled.problem, known.outcomes)])
+    proven, told = np.zeros(len(pool), np.bool_), {}
+    if small:
+        exact = search(PROOF, drivers, compiled, pool, seed=seed)
+        best, proven = np.fmax(best, scores_of(compiled.problem, exact.outcomes)), exact.proven
+        few = fresh_pool(compiled, nodes, SEARCHED, seed)
+        short = search(SHORT, drivers, compiled, few, seed=seed)
+        found = scores_of(compiled.problem, short.outcomes)
+        best[:SEARCHED] = np.fmax(best[:SEARCHED], found)
+        told["gap_search"] = gap(found, best[:SEARCHED])
+    return {
+        "best": float(np.nanmean(best)),
+        "proven": int(proven.sum()),
+        "gap": gap(scores["policy"], best),
+        "gap_expert": gap(best_expert(scores), best) if compiled.experts else None,
+        **told,
+    }
+
+
+def best_expert(scores: dict[str, Values]) -> Values:
+    experts = [own for name, own in scores.items() if name not in ("policy", "random")]
+    return max(experts, key=lambda own: float(np.nanmean(own)))
+
+
+def gap(own: Values, best: Values) -> float | None:
+    """Per cent of the mean of the best that is missing; None where that mean is 0."""
+    right = np.isfinite(own) & np.isfinite(best)
+    if not right.any() or not best[right].mean():
+        return None
+    return float(100 * (best[right].mean() - own[right].mean()) / abs(best[right].mean()))
+
+
+# The page
+
+
+PREAMBLE = (
+    "`gnarl-train --spec SPEC --recipe auto`, five minutes unless a row says otherwise, one seed, "
+    "one core of a shared machine; made by `python -m benchmarks.studies.defaults`. Nothing was "
+    "tuned on the specs marked *unseen*. The expert is the best one that reads no oracle; a gap is "
+    "what is missing to the best end, per cent of it, as the mean over fresh graphs: proven by "
+    "exact search on so many of them, else the best that anybody found. Ahead or behind: whether "
+    "the 95 % interval of the difference to the expert, graph by graph, leaves 0 out."
+)
+
+
+def lines_of(rows: list[dict[str, Any]]) -> list[str]:
+    """A table for the specs with an objective, and one for those with a right answer."""
+    rows = sorted(rows, key=lambda row: (not row["unseen"], row["spec"]))
+    with_objective = [row for row in rows if "best" in row["sizes"][0]]
+    others = [row for row in rows if "best" not in row["sizes"][0]]
+    out = [
+        "# Training without a recipe",
+        "",
+        PREAMBLE,
+        "",
+    ]
+    if with_objective:
+        heads = ["spec", "trained by", "nodes", "policy", "expert", "random", "best", "proven"]
+        heads += ["policy's gap", "expert's gap", "gap, time:2", "policy and expert"]
+        out += [_line(heads), _line(["---"] * len(heads))]
+        out += [
+            _line(_objective_cells(row, size)) for row in with_objective for size in row["sizes"]
+        ]
+        out.append("")
+    if others:
+        heads = ["spec", "trained by", "nodes", "right, %", "expert, %", "random, %"]
+        out += [_line(heads), _line(["---"] * len(heads))]
+        out += [_line(_right_cells(row, size)) for row in others for size in row["sizes"]]
+        out.append("")
+    commits = sorted({short(row["commit"]) for row in rows if row["commit"]})
+    return [*out, f"Trained at commit {', '.join(commits)}." if commits else ""]
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _label(row: dict[str, Any]) -> list[str]:
+    name = row["spec"] + (" (*unseen*)" if row["unseen"] else "")
+    minutes = "" if row["minutes"] == 5 else f", {row['minutes']:g} min"
+    return [name, f"{row['trainer']}{minutes}"]
+
+
+def _objective_cells(row: dict[str, Any], size: dict[str, Any]) -> list[str]:
+    return [
+        *_label(row),
+        str(size["nodes"]),
+        _number(size["policy"]),
+        _number(size["expert"]),
+        _number(size["random"]),
+        _number(size["best"]),
+        f"{size['proven']} of {size['graphs']}",
+        _percent(size["gap"]),
+        _percent(size["gap_expert"]),
+        _percent(size.get("gap_search")),
+        _word(size["difference"]),
+    ]
+
+
+def _right_cells(row: dict[str, Any], size: dict[str, Any]) -> list[str]:
+    own = (size["policy"], size["expert"], size["random"])
+    return [
+        *_label(row),
+        str(size["nodes"]),
+        *(_percent(None if v is None else 100 * v) for v in own),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _word(difference: list[float] | None) -> str:
+    if difference is None:
+        return "no expert"
+    mean, low, high = difference
+    word = "ahead" if low > 0 else "**behind**" if high < 0 else "level"
+    return f"{word} ({mean:+.3g})"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
