@@ -319,7 +319,8 @@ def test_nothing_is_proven_of_an_instance_without_an_episode() -> None:
 def test_an_end_that_is_not_valid_is_no_solution() -> None:
     problem = spec(PATH, "-cost", clauses="valid cost < 0")
     found = exact(problem, drawn(problem))
-    assert found.proven.all() and not found.outcomes.valid.any()
+    assert found.proven.all()
+    assert not found.outcomes.valid.any()
     assert (found.outcomes.steps == 4).all()
 
 

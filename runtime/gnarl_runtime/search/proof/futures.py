@@ -3,7 +3,8 @@
 Two states with the same live part allow the same picks for ever, and what these add to the
 objective is the same in both; so the better one is enough. What is left out of the live part:
 
-- features that nothing reads and no update can fail to write, or nothing reads but `valid` and `correct` where these are looked at last;
+- features that nothing reads, or nothing but `valid` and `correct` where these are looked at last,
+  if writing them cannot fail;
 - sums: `cost := cost + …`, which nothing but the objective reads, and that linearly;
 - cells that are settled: a mask that is only ever set keeps their nodes from being picked, and
   nothing is read or written but at picked nodes. The objective must be a sum over such cells.
