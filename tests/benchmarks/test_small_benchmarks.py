@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.machine import ROOT
-from benchmarks.studies import lookback, tours
+from benchmarks.studies import exact_agrees, lookback, tours
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,13 @@ def test_tours_are_timed_against_highs() -> None:
     assert row["unproven"] == 0
     assert row["ratio"] > 0
     assert row["highs_tours"] == 2
+
+
+def test_exact_search_is_compared_with_solvers() -> None:
+    row = exact_agrees.measure("max_independent_set", (5, 7), graphs=6, seed=0)
+    assert row["agree"] == row["proven"] == 6
+    assert row["search_better"] == row["solver_better"] == 0
+    assert "| 5 to 7 | 6 |" in exact_agrees.table_row(row)
 
 
 def test_rooms_are_small_and_files_say_what_they_do() -> None:

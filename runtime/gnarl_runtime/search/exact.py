@@ -155,5 +155,6 @@ def _better(task: Task, best: Best, outcomes: Outcomes, own: slice) -> Best:
     part = worth._replace(level=level, value=np.where(level == LEAST[0], 0.0, worth.value[own]))
     place = first_best(part)
     assert outcomes.picks is not None
-    found = Best(part.at(place), outcomes.picks[own.start + place])
-    return found if found.worth > best.worth or not best.picks else best
+    played = not outcomes.stopped[own.start + place]
+    found = Best(part.at(place), outcomes.picks[own.start + place], bool(played))
+    return found if (found.worth, found.played) > (best.worth, best.played) else best

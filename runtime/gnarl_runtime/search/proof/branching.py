@@ -50,6 +50,7 @@ class Best:
 
     worth: Worths = LEAST
     picks: Picks = ()
+    played: bool = False  # to an end; no episode at all is known as long as it is not
 
 
 @dataclass(eq=False)
@@ -124,6 +125,8 @@ class Branching:
         return self._searched(True)
 
     def _searched(self, complete: bool) -> Searched:
+        """Where every pick fails there is no episode to prove anything of."""
+        complete = complete and self.best.played
         return Searched(self.best, complete, self.ceiling, self.decisions, len(self.seen))
 
     def _next_depth(self) -> int | None:
@@ -256,9 +259,10 @@ class Branching:
         """Ends of episodes: is one of them the best so far?"""
         worth = self.arena.worth(slots, np.full(len(slots), depth))
         for place in np.lexsort((-worth.value, -worth.level))[:1].tolist():
-            if worth.at(place) > self.best.worth:
+            # An end that counts for nothing is still an episode, where there is no other.
+            if worth.at(place) > self.best.worth or not self.best.played:
                 way = () if root else self._way(int(parents[place]), int(picks[place]))
-                self.best = Best(worth.at(place), way)
+                self.best = Best(worth.at(place), way, True)
         if not self.live.judged:
             self._note_ceiling(slots, worth.level)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Program, Ref
 from gnarl_compiler.ir.walk import reachable
-from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import NODE
+from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import CATEGORICAL, CATEGORY, EDGE, NODE, SCALAR
 
 TERMINATE = -1  # the number of no phase: `terminate` is read after each of them
 
@@ -94,6 +94,31 @@ class Formulas:
 
     def writes_of(self, name: str) -> list[Write]:
         return [write for write in self.writes if write.store.feature == name]
+
+    def can_fail(self) -> set[str]:
+        """The features that some update may find no room for, which ends in an error."""
+        return {write.store.feature for write in self.writes if not self._fits(write.store)}
+
+    def _fits(self, store: ir.Store) -> bool:
+        """Whether a value can be stored for sure."""
+        feature, op, info = self._stored(store)
+        if feature.place is EDGE and not feature.single:
+            return False  # there may be no edge
+        if feature.type is SCALAR:
+            return info.finite or self._adds(op)
+        if feature.type is not CATEGORICAL:
+            return True
+        if isinstance(op, ir.Const):
+            return 0 <= float(op.value) < feature.categories
+        return bool(feature.choices) and info.kind is CATEGORY
+
+    def _stored(self, store: ir.Store) -> tuple[Feature, ir.Op, ir.Info]:
+        return self.features[store.feature], self.ops[store.value], self.infos[store.value]
+
+    def _adds(self, op: ir.Op) -> bool:
+        """Two finite numbers: it would take about 10^300 of the usual ones to run over."""
+        added = isinstance(op, ir.Binary) and op.op in ("+", "-")
+        return added and all(self.infos[ref].finite for ref in ir.operands(op))
 
     def steady(self, ref: Ref) -> bool:
         """Whether a value is known at reset and stays as it is."""

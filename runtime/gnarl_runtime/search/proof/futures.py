@@ -3,7 +3,8 @@
 Two states with the same live part allow the same picks for ever, and what these add to the
 objective is the same in both; so the better one is enough. What is left out of the live part:
 
-- features that nothing reads, or nothing but `valid` and `correct` where these are looked at last;
+- features that nothing reads, or nothing but `valid` and `correct` where these are looked at last,
+  if writing them cannot fail;
 - sums: `cost := cost + …`, which nothing but the objective reads, and that linearly;
 - cells that are settled: a mask that is only ever set keeps their nodes from being picked, and
   nothing is read or written but at picked nodes. The objective must be a sum over such cells.
@@ -121,7 +122,7 @@ def _live(
     return Live(
         whole=tuple(whole),
         settling={name: found for name, found in settling.items() if name in read},
-        sums=tuple(name for name in sums if name in read),
+        sums=tuple(name for name in sums if name in formulas.features_read(ends)),
         last=tuple(sorted({op.phase for op in behind if isinstance(op, ir.Last)})),
         picks=tuple(sorted({op.phase for op in behind if isinstance(op, ir.Pick)})),
         judged=judged,
@@ -129,8 +130,11 @@ def _live(
 
 
 def _read_for(formulas: Formulas, ends: list[Ref]) -> set[str]:
-    """The features that clauses and ends read, and those that decide what these become."""
-    read: set[str] = formulas.features_read(ends)
+    """The features that clauses and ends read, and those that decide what these become.
+
+    An update that can fail is a clause: it says which picks lead nowhere.
+    """
+    read: set[str] = formulas.features_read(ends) | formulas.can_fail()
     while True:
         roots = [r.ref for r in formulas.roots if r.target is None or r.target in read]
         more = formulas.features_read(roots) | read
@@ -148,7 +152,8 @@ def _is_sum(formulas: Formulas, name: str) -> bool:
     writes = formulas.writes_of(name)
     if feature.place is not GRAPH or not feature.is_number or not writes:
         return False
-    if any(write.looped for write in writes):
+    # Setting it anew would forget a part of what was better.
+    if any(w.looped or added_to(formulas, name, w.store.value) is None for w in writes):
         return False
     return not any(
         name in formulas.features_read([root.ref]) for root in _roots_around(formulas, name)
@@ -320,12 +325,13 @@ def _is_cell_sum(
         return False
     if formulas.program.mutable and any(domain.kind == "edges" for domain in op.domains):
         return False
+    # A term settles as a whole: where one of its cells still moves, the others count.
+    if len({settling[name] for name in named}) != 1:
+        return False
     masks = {settling[name].mask for name in named}
     axes = [axis for domain in op.domains for axis in domain.axes]
     inside = [ref for ref in (op.where, op.body) if ref is not None]
-    return len(masks) == 1 and all(
-        _settles(formulas, one, set(axes), named, masks) for one in formulas.behind(inside)
-    )
+    return all(_settles(formulas, one, set(axes), named, masks) for one in formulas.behind(inside))
 
 
 def _settles(
