@@ -171,12 +171,62 @@ def test_sizes_with_a_space_between_are_explained(words: str, first: bool, capsy
     assert "--sizes 16 64 128: expected commas between numbers of nodes: --sizes 16,64,128" in err
 
 
-@pytest.mark.parametrize("words", ["runs/mvc runs/bfs", "runs/mvc --sizes 16 runs/bfs", "a --b"])
+@pytest.mark.parametrize("words", ["a --b", "a --sizes 16 --b"])
 def test_words_without_a_meaning_are_named(words: str, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as stop:
         run(*words.split(), capsys=capsys)
     assert stop.value.code == 2
     assert f"unrecognized arguments: {words.split()[-1]}" in capsys.readouterr().err
+
+
+# Several runs, and those behind a baseline
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory, runs: Path) -> list[Path]:
+    """An untrained policy, itself again in another folder, and one that draws."""
+    folders = [tmp_path_factory.mktemp("again"), tmp_path_factory.mktemp("drawn")]
+    again, drawn = untrained_run(folders[0], "mvc"), untrained_run(folders[1], "mvc", 5.0)
+    return [runs / "mvc", again, drawn]
+
+
+def test_runs_play_the_same_graphs(three: list[Path], tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "a.json"
+    flags = ["--sizes", "6,9", "--graphs", "20", "--no-reference", "--json", out]
+    code, text, _ = run(three[0], *flags, *three[1:], capsys=capsys)
+    assert code == 0
+    found = figures(out)
+    assert set(found["runs"]) == {str(three[1]), str(three[2])}
+    for row in found["runs"][str(three[1])]:
+        row["seconds_per_graph"] = 0
+    assert found["runs"][str(three[1])] == found["results"] != found["runs"][str(three[2])]
+    assert len(found["comparisons"]) == 2 * 3  # sizes, pairs
+    same = found["comparisons"][0]
+    assert (same["difference"], same["first_is"], same["ci95"]) == (0, "level", [0, 0])
+    assert f"6 nodes, {three[0]} minus {three[1]}: " in text
+    assert "they cannot be told apart" in text
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("bfs", "expected runs of the same spec"),
+        ("mvc", "is there twice; expected different runs"),
+        ("nowhere", "expected a run folder, or a checkpoint in it"),
+    ],
+)
+def test_runs_that_cannot_be_compared(runs: Path, other: str, said: str, capsys: Capture) -> None:
+    code, out, err = run(runs / "mvc", runs / other, "--graphs", "2", capsys=capsys)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_policy_behind_a_baseline_is_told(runs: Path, capsys: Capture) -> None:
+    flags = ["--sizes", "12", "--graphs", "30", "--no-reference", "--against"]
+    _, out, _ = run(runs / "mvc", *flags, "optimal,random", capsys=capsys)
+    (line,) = [line for line in out.splitlines() if "behind `optimal`" in line]
+    assert line.startswith("the policy is behind `optimal`: cover -")
+    assert line.endswith("on 30 graphs of 12 nodes")
 
 
 def test_sizes_do_not_go_with_a_file(runs: Path, tmp_path: Path, capsys: Capture) -> None:

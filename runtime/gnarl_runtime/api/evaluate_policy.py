@@ -22,8 +22,9 @@ from gnarl_runtime.api.policies import (
     load_policy,
     torch_set_up,
 )
-from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
-from gnarl_runtime.evaluation.evaluate import Figures, Plan
+from gnarl_runtime.checkpoints.checkpoint import BEST, TrainedPolicy
+from gnarl_runtime.evaluation.comparisons import Comparison
+from gnarl_runtime.evaluation.evaluate import POLICY, Figures, Plan, Rival
 from gnarl_runtime.evaluation.evaluate import evaluate as play_plan
 from gnarl_runtime.evaluation.kept import Kept
 from gnarl_runtime.evaluation.summary import Row
@@ -45,6 +46,7 @@ class Evaluation:
     seconds: float  # all of it, loading and drawing included
     data: str | None = None  # the file of the graphs, if they came from one
     notes: tuple[str, ...] = ()  # what was drawn or left out when graphs were read
+    others: tuple[TrainedPolicy, ...] = ()  # of the same problem, which played the same graphs
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -57,6 +59,16 @@ class Evaluation:
         return self.figures.baselines
 
     @property
+    def rivals(self) -> Mapping[str, Sequence[Row]]:
+        """The same for the other trained policies."""
+        return self.figures.rivals
+
+    @property
+    def comparisons(self) -> Sequence[Comparison]:
+        """Who is better on the same graphs, two players and one size at a time."""
+        return [*self.figures.among_runs, *self.figures.with_baselines]
+
+    @property
     def heading(self) -> str:
         """`mvc, runs/mvc: test graphs, seed 0, ratio to the expert optimal`."""
         plan, reference = self.figures.plan, self.figures.reference
@@ -64,7 +76,8 @@ class Evaluation:
         source = "given graphs" if given else f"{plan.split} graphs, seed {plan.seed}"
         drawn = f", temperature {plan.temperature:g}" if plan.temperature is not None else ""
         compared = f", ratio to the expert {reference}" if reference else ""
-        policy = "" if self.trained.path is None else f", {self.trained.path}"
+        own = None if self.others else self.trained.path  # with others, the rows say who
+        policy = "" if own is None else f", {own}"
         return f"{self.trained.problem.name}{policy}: {source}{drawn}{compared}"
 
     def table(self, width: int = WIDTH, colour: bool = False) -> str:
@@ -80,7 +93,8 @@ class Evaluation:
         return json.dumps(document(self.figures, origin), indent=2, allow_nan=False) + "\n"
 
     def _circumstances(self) -> dict[str, Any]:
-        return {"wall_seconds": round(self.seconds, 3), "data": self.data}
+        others = [str(other.path) for other in self.others]
+        return {"wall_seconds": round(self.seconds, 3), "data": self.data, "others": others}
 
 
 def evaluate(
@@ -99,6 +113,7 @@ def evaluate(
     metrics: bool = True,
     problem: Spec | None = None,
     params: Params | None = None,
+    others: Sequence[PolicyLike] = (),
     threads: int = 1,
     progress: Tell | None = None,
 ) -> Evaluation:
@@ -119,6 +134,7 @@ def evaluate(
     metrics      False leaves out metrics and what they need solved
     problem      another spec than the one that was trained on
     params       other values for params of the spec
+    others       further policies of the same problem, to compare with on the same graphs
     threads      of the network
     progress     is told (what is being done, done, total)
     """
@@ -140,7 +156,45 @@ def evaluate(
         trained = load_policy(policy, problem, params)
         plan = replace(plan, temperature=trained.temperature(temperature))
         plan = plan_on(trained.problem, plan, instances)
-        return run_evaluation(trained, plan, began, progress, data=_file(plan, instances))
+        rivals = load_others(trained, others, problem, params)
+        data = _file(plan, instances)
+        given = temperature
+        return run_evaluation(trained, plan, began, progress, None, data, rivals, given)
+
+
+def load_others(
+    trained: TrainedPolicy,
+    others: Sequence[PolicyLike],
+    problem: Spec | None = None,
+    params: Params | None = None,
+) -> tuple[TrainedPolicy, ...]:
+    """Further policies; a UsageError if one of them is of another problem, or there already."""
+    loaded = tuple(load_policy(other, problem, params) for other in others)
+    names = [run_name(trained)]
+    for other in loaded:
+        name = run_name(other)
+        if other.problem.hash != trained.problem.hash:
+            found = f"{name} is of {_spec(other.problem)}, {names[0]} of {_spec(trained.problem)}"
+            raise UsageError(
+                f"{found}; expected runs of the same spec with the same params, which can play "
+                "the same graphs (another spec for all of them: --spec)"
+            )
+        if name in names:
+            raise UsageError(f"{name} is there twice; expected different runs to compare")
+        names.append(name)
+    return loaded
+
+
+def run_name(trained: TrainedPolicy) -> str:
+    """How a policy is called beside others: its run folder, or its file."""
+    path = trained.path
+    if path is None:
+        return POLICY
+    return str(path.parent if path.name == BEST else path)
+
+
+def _spec(problem: Problem) -> str:
+    return f"{problem.name} (hash {problem.hash[:12]})"
 
 
 def plan_on(problem: Problem, plan: Plan, instances: Any) -> Plan:
@@ -171,8 +225,16 @@ def run_evaluation(
     progress: Tell | None = None,
     kept: Kept | None = None,
     data: str | None = None,
+    others: Sequence[TrainedPolicy] = (),
+    temperature: float | None = None,
 ) -> Evaluation:
-    """Play as planned; `kept` has what an earlier process has played already."""
+    """Play as planned; `kept` has what an earlier process has played already.
+
+    `temperature` is what was asked of the others; their recipes say it where nobody did.
+    """
+    rivals = [Rival(run_name(own), own.policy, own.temperature(temperature)) for own in others]
+    name = run_name(trained) if others else POLICY
     with compiled_or_told(trained.problem):
-        figures = play_plan(trained.policy, trained.problem, plan, progress, kept)
-    return Evaluation(trained, figures, time.monotonic() - began, data, notes_of(plan.data or ()))
+        figures = play_plan(trained.policy, trained.problem, plan, progress, kept, rivals, name)
+    seconds, notes = time.monotonic() - began, notes_of(plan.data or ())
+    return Evaluation(trained, figures, seconds, data, notes, tuple(others))

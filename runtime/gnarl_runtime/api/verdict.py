@@ -7,13 +7,11 @@ oracle are left out: nobody can ask them on graphs of one's own.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_compiler.build.files import write_whole
@@ -22,6 +20,7 @@ from gnarl_runtime.api.asked import Tell, silent
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.evaluate import FRESH, without_metrics
+from gnarl_runtime.evaluation.paired import judged, paired
 from gnarl_runtime.instances.pools import draw_pool
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.search.free_experts import free_experts
@@ -48,7 +47,8 @@ class Placing(BaseModel):
 class Verdict(BaseModel):
     """Where a policy stands against the best expert that reads no oracle."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # The interval of a single graph is infinite, which JSON knows only as a text.
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
 
     graphs: int
     placings: tuple[Placing, ...]
@@ -75,12 +75,21 @@ def judge(
         RANDOM: RandomPlayer(seed),
     }
     outcomes = _play(players, compiled, recipe, seed, progress or silent)
-    scores = {name: _scores(problem, own) for name, own in outcomes.items()}
+    figures = judged(list(outcomes.values()), bool(problem.objectives))  # each (G,)
+    scores = dict(zip(outcomes, figures, strict=True))
     rival = max(experts, key=lambda name: float(scores[name].mean()), default=None)
     placings = tuple(_placing(name, own) for name, own in outcomes.items())
     if rival is None:
         return Verdict(graphs=len(scores[POLICY]), placings=placings, rival=None, word="alone")
-    return _compare(scores[POLICY], scores[rival], placings, rival)
+    found = paired(scores[POLICY], scores[rival])
+    return Verdict(
+        graphs=found.graphs,
+        placings=placings,
+        rival=rival,
+        word=found.standing,
+        difference=found.mean,
+        interval=(found.low, found.high),
+    )
 
 
 def _play(
@@ -103,16 +112,6 @@ def _play(
     return outcomes
 
 
-def _scores(problem: Problem, outcomes: Outcomes) -> NDArray[np.float64]:
-    """What is judged, graph by graph: the objective, or whether the answer is right."""  # (G,)
-    if not problem.objectives:
-        return outcomes.success.astype(np.float64)
-    right = outcomes.success & np.isfinite(outcomes.objective)
-    # An end that is not valid is worse than any that is: as bad as the worst, and once more.
-    worst = outcomes.objective[right].min(initial=0.0) - 1.0
-    return np.where(right, outcomes.objective, worst)
-
-
 def _placing(name: str, outcomes: Outcomes) -> Placing:
     right = outcomes.objective[outcomes.success & np.isfinite(outcomes.objective)]
     return Placing(
@@ -120,27 +119,6 @@ def _placing(name: str, outcomes: Outcomes) -> Placing:
         success=float(outcomes.success.mean()),
         steps=float(outcomes.steps.mean()),
         value=float(right.mean()) if len(right) else None,
-    )
-
-
-def _compare(
-    own: NDArray[np.float64],
-    other: NDArray[np.float64],
-    placings: tuple[Placing, ...],
-    rival: str,
-) -> Verdict:
-    differences = own - other
-    mean = float(differences.mean())
-    margin = 1.96 * float(differences.std(ddof=1)) / math.sqrt(len(own)) if len(own) > 1 else 0.0
-    low, high = mean - margin, mean + margin
-    word: Word = "ahead" if low > 0 else "behind" if high < 0 else "level"
-    return Verdict(
-        graphs=len(own),
-        placings=placings,
-        rival=rival,
-        word=word,
-        difference=mean,
-        interval=(low, high),
     )
 
 

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 CHECKPOINT = "a run folder, or a checkpoint in it"
 
 
-def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
-    """What every command takes that plays a trained policy."""
+def add_policy_arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """What every command takes that plays a trained policy, or several beside each other."""
     add = parser.add_argument
-    add("checkpoint", nargs="?", metavar="RUN", help=CHECKPOINT)
+    if several:
+        told = f"{CHECKPOINT}; several of the same spec play the same graphs"
+        add("checkpoint", nargs="*", metavar="RUN", help=told)
+    else:
+        add("checkpoint", nargs="?", metavar="RUN", help=CHECKPOINT)
     add("--pretrained", metavar="NAME", help="the shipped weights for a problem instead")
     add("--spec", metavar="SPEC", help="another spec than the one that was trained on")
     add_param(parser)
@@ -35,9 +39,14 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
 def verify_policy_arguments(args: argparse.Namespace) -> None:
     """Raise a UsageError for values that make no sense, before anything slow happens."""
     args.checkpoint = chosen_checkpoint(args.checkpoint, args.pretrained, CHECKPOINT)
-    if not Path(args.checkpoint).exists():
-        raise UsageError(f"there is no {args.checkpoint}; expected {CHECKPOINT}")
+    verify_run(args.checkpoint)
     verify_numbers_of_play(args)
+
+
+def verify_run(path: str) -> None:
+    """Raise a UsageError unless something is there."""
+    if not Path(path).exists():
+        raise UsageError(f"there is no {path}; expected {CHECKPOINT}")
 
 
 def verify_numbers_of_play(args: argparse.Namespace) -> None:

@@ -16,6 +16,7 @@ from gnarl_runtime.commands.arguments import (
     verify_file_to_read,
     verify_file_to_write,
     verify_policy_arguments,
+    verify_run,
 )
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import command_parser
@@ -26,6 +27,7 @@ EXAMPLES = """
   gnarl-eval runs/bfs                                 fresh graphs of the spec's test split
   gnarl-eval runs/mvc --sizes 16,64,256 --graphs 300 --against approx,random
   gnarl-eval runs/tsp --data berlin52.tsp             graphs from a file
+  gnarl-eval runs/mvc runs/mvc-2                      the same graphs: do the two differ?
   gnarl-eval runs/bfs --temperature 0.05 --samples 100   how many different solutions?
   gnarl-eval runs/tsp --json tsp.json --plot tsp.png
 """
@@ -57,20 +59,22 @@ def build_parser() -> argparse.ArgumentParser:
     add("--no-reference", action="store_true", help="leave out metrics and what they need solved")
     add("--json", metavar="FILE", help="write all figures to a file")
     add("--plot", metavar="FILE", help="draw success and ratio over sizes (.png, .svg, .pdf)")
-    add_policy_arguments(parser)
+    add_policy_arguments(parser, several=True)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = build_parser()
     args, more = parser.parse_known_args(argv)
-    if more and not (args.sizes and any(word.isdigit() for word in more)):
+    if any(word.startswith("-") for word in more):
         parser.error(f"unrecognized arguments: {' '.join(more)}")
-    return run_command("gnarl-eval", lambda: _run(args, more))
+    # Runs behind an option are left over by the parser.
+    return run_command("gnarl-eval", lambda: _run(args, [*args.checkpoint, *more]))
 
 
-def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
-    _verify_that_sizes_are_joined(args, more)
+def _run(args: argparse.Namespace, runs: Sequence[str]) -> int:
+    _verify_that_sizes_are_joined(args, runs)
+    args.checkpoint, args.others = (runs[0] if runs else None), tuple(runs[1:])
     _verify(args)
     # Torch and the rest are loaded once the command line makes sense.
     from gnarl_runtime.commands.work.eval_command import eval_command
@@ -80,6 +84,8 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
 
 def _verify(args: argparse.Namespace) -> None:
     verify_policy_arguments(args)
+    for other in args.others:
+        verify_run(other)
     parse_sizes(args.sizes)
     parse_names("--against", args.against)
     parse_params(args.param)
@@ -87,7 +93,7 @@ def _verify(args: argparse.Namespace) -> None:
     verify_file_to_write("--json", args.json)
     verify_file_to_write("--plot", args.plot, PICTURES)
     outputs = {"--json": args.json, "--plot": args.plot}
-    verify_outputs(outputs, [args.data, args.checkpoint, args.spec])
+    verify_outputs(outputs, [args.data, args.checkpoint, *args.others, args.spec])
     verify_least(FLAGS, "graphs", args.graphs, 1)
     if args.reference and args.no_reference:
         raise UsageError("--reference and --no-reference cannot both be given")
@@ -96,12 +102,11 @@ def _verify(args: argparse.Namespace) -> None:
         raise UsageError(f"{drawn[0]} is about drawn graphs; leave it out with --data")
 
 
-def _verify_that_sizes_are_joined(args: argparse.Namespace, more: Sequence[str]) -> None:
-    """Of `--sizes 16 64 128`, 64 reads as a run folder if there is no other, 128 as nothing."""
-    sizes, run = args.sizes, args.checkpoint
-    folder = [run] if sizes and run and run.isdigit() and not Path(run).exists() else []
-    apart = [*folder, *(word for word in more if word.isdigit())]
-    if apart:
+def _verify_that_sizes_are_joined(args: argparse.Namespace, runs: Sequence[str]) -> None:
+    """Of `--sizes 16 64 128`, 64 and 128 read as run folders."""
+    sizes = args.sizes
+    apart = [run for run in runs if run.isdigit() and not Path(run).exists()]
+    if sizes and apart:
         raise UsageError(
             f"--sizes {' '.join([sizes, *apart])}: expected commas between numbers of nodes: "
             f"--sizes {','.join([sizes, *apart])}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from gnarl_dsl.model import OPTIMAL, Problem
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.baselines import find_baselines
+from gnarl_runtime.evaluation.comparisons import Comparison, compare_by_size
 from gnarl_runtime.evaluation.kept import Kept, Played
 from gnarl_runtime.evaluation.summary import Row, rows_by_size
 from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
@@ -25,7 +27,7 @@ from gnarl_runtime.search.rollout import messages_in, play_with
 
 # Training draws from seeds below this one: no split shares an instance with it.
 FRESH = 2**32
-_POLICY = ""  # no baseline has this name
+POLICY = "the policy"  # no baseline has this name
 _PART_GRAPHS = 10_000
 _PART_BYTES = 1 << 28  # of graphs that are in memory at once
 _PART_MESSAGES = 1 << 21  # side by side; more are no faster, and more would be lost in the middle
@@ -53,6 +55,15 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """Another trained policy of the same problem."""
+
+    name: str
+    policy: Policy
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
 class Figures:
     """The rows of a policy and of those it is compared with, one per size."""
 
@@ -61,6 +72,10 @@ class Figures:
     rows: list[Row]
     baselines: dict[str, list[Row]] = field(default_factory=dict)
     reference: str | None = None
+    name: str = POLICY  # of the policy among the players
+    rivals: dict[str, list[Row]] = field(default_factory=dict)
+    among_runs: list[Comparison] = field(default_factory=list)
+    with_baselines: list[Comparison] = field(default_factory=list)
 
 
 def evaluate(
@@ -69,19 +84,39 @@ def evaluate(
     plan: Plan | None = None,
     progress: Progress | None = None,
     kept: Kept | None = None,
+    rivals: Sequence[Rival] = (),
+    name: str = POLICY,
 ) -> Figures:
-    """Play the policy and every baseline on the same instances, but for the parts in `kept`."""
+    """Play all policies and every baseline on the same instances, but for the parts in `kept`."""
     plan = plan or Plan()
-    run = _Run(policy, problem, plan, progress or _silent, kept or Kept())
-    rows: dict[str, list[Row]] = {_POLICY: [], **{b.name: [] for b in run.baselines}}
+    runs = (Rival(name, policy, plan.temperature), *rivals)
+    run = _Run(runs, problem, plan, progress or _silent, kept or Kept())
+    rows: dict[str, list[Row]] = {name: [] for name in run.names}
+    among_runs: list[Comparison] = []
+    with_baselines: list[Comparison] = []
+    figure = problem.objectives[0].name if problem.objectives else None
+    own_names = [own.name for own in runs]
     for played in run.played():
         given = [part.reference for part in played if part.reference is not None]
         reference = np.concatenate(given) if given else None
-        for name, own in rows.items():
-            outcomes = join_outcomes([part.outcomes[name] for part in played])
-            sampled = plan.temperature if name == _POLICY and plan.samples > 1 else None
-            own += rows_by_size(outcomes, sampled, reference)
-    return Figures(problem, plan, rows.pop(_POLICY), rows, run.reference)
+        joined = run.joined(played)
+        for player, outcomes in joined.items():
+            sampled = run.temperature_of(player) if plan.samples > 1 else None
+            rows[player] += rows_by_size(outcomes, sampled, reference)
+        among_runs += compare_by_size(joined, [*combinations(own_names, 2)], figure)
+        others = [(own, baseline.name) for own in own_names for baseline in run.baselines]
+        with_baselines += compare_by_size(joined, others, figure)
+    return Figures(
+        problem,
+        plan,
+        rows[name],
+        {baseline.name: rows[baseline.name] for baseline in run.baselines},
+        run.reference,
+        name,
+        {rival.name: rows[rival.name] for rival in rivals},
+        among_runs,
+        with_baselines,
+    )
 
 
 def split_sizes(problem: Problem, split: str, instances: str | None = None) -> list[int]:
@@ -130,9 +165,14 @@ class _Run:
     """One evaluation: what is compiled for it and how its parts are played."""
 
     def __init__(
-        self, policy: Policy, problem: Problem, plan: Plan, progress: Progress, kept: Kept
+        self,
+        runs: Sequence[Rival],
+        problem: Problem,
+        plan: Plan,
+        progress: Progress,
+        kept: Kept,
     ) -> None:
-        self.policy, self.problem, self.plan, self.progress = policy, problem, plan, progress
+        self.runs, self.problem, self.plan, self.progress = runs, problem, plan, progress
         self.kept = kept
         self.baselines = find_baselines(problem, plan.against)
         self.reference = choose_reference(problem, plan)
@@ -143,6 +183,22 @@ class _Run:
             experts=tuple(dict.fromkeys(experts)),
             metrics=True,
         )
+
+    @property
+    def names(self) -> list[str]:
+        """Of all players, in the order in which they are shown."""
+        return [*(own.name for own in self.runs), *(other.name for other in self.baselines)]
+
+    def joined(self, played: Sequence[Played]) -> dict[str, Outcomes]:
+        """What came of all parts together, by player: files know players by their numbers."""
+        return {
+            name: join_outcomes([part.outcomes[str(number)] for part in played])
+            for number, name in enumerate(self.names)
+        }
+
+    def temperature_of(self, player: str) -> float | None:
+        """At which a run draws; None for all others."""
+        return next((own.temperature for own in self.runs if own.name == player), None)
 
     def played(self) -> Iterator[list[Played]]:
         """What comes of the instances by size, where sizes are known beforehand."""
@@ -194,11 +250,14 @@ class _Run:
         """Everybody plays the same instances."""
         pool = plan_experts(self.compiled, pool, self._teller(f"{part.label}, searching", part))
         seed = self.plan.seed
-        players: dict[str, Player] = {
-            _POLICY: PolicyPlayer(self.policy, self.plan.temperature, seed),
-            **{baseline.name: baseline.player(seed) for baseline in self.baselines},
+        players: list[Player] = [
+            *(PolicyPlayer(own.policy, own.temperature, seed) for own in self.runs),
+            *(baseline.player(seed) for baseline in self.baselines),
+        ]
+        outcomes = {
+            str(number): self._play(player, name, part, pool)
+            for number, (name, player) in enumerate(zip(self.names, players, strict=True))
         }
-        outcomes = {name: self._play(player, name, part, pool) for name, player in players.items()}
         return Played(outcomes, self._reference_objectives(part, pool))
 
     def _reference_objectives(self, part: _Part, pool: Pool) -> NDArray[np.float64] | None:
@@ -210,7 +269,7 @@ class _Run:
         return np.where(outcomes.success, outcomes.objective, np.nan)
 
     def _play(self, player: Player, name: str, part: _Part, pool: Pool) -> Outcomes:
-        plan, own = self.plan, name == _POLICY
+        plan, own = self.plan, isinstance(player, PolicyPlayer)
         return play_with(
             player,
             self.compiled,
@@ -220,7 +279,7 @@ class _Run:
             slots=plan.slots,
             max_rounds=plan.max_rounds,
             keep=Keep(solutions=own and plan.samples > 1),
-            progress=self._teller(f"{part.label}, {name or 'policy'}", part),
+            progress=self._teller(f"{part.label}, {name.removeprefix('the ')}", part),
         )
 
     def _teller(self, what: str, part: _Part) -> Callable[[float, int], None]:

@@ -11,6 +11,7 @@ from typing import Any
 from gnarl_compiler.build.files import write_whole
 from gnarl_runtime.evaluation.evaluate import Figures
 from gnarl_runtime.evaluation.summary import Row
+from gnarl_runtime.evaluation.tables import players_of
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -43,7 +44,7 @@ def _success(axes: Any, evaluation: Figures) -> None:
 
 
 def _panel(axes: Any, evaluation: Figures, label: str, value: Callable[[Row], float]) -> None:
-    players = [("policy", evaluation.rows), *evaluation.baselines.items()]
+    players = players_of(evaluation)
     for position, (name, rows) in enumerate(players):
         style = ".--" if position else "o-"
         axes.plot([row.nodes for row in rows], [value(row) for row in rows], style, label=name)

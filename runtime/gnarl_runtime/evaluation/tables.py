@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from gnarl_runtime.checkpoints.provenance import peak_megabytes, provenance
+from gnarl_runtime.evaluation.comparisons import behind_text, runs_text
 from gnarl_runtime.evaluation.evaluate import Figures
 from gnarl_runtime.evaluation.summary import Row, plain
 
@@ -33,7 +34,15 @@ def document(evaluation: Figures, origin: Mapping[str, Any]) -> dict[str, Any]:
         "reference": evaluation.reference,
     }
     results = [row.document() for row in evaluation.rows]
-    return {"results": results, "baselines": rows, "evaluation": asked, **plain(dict(origin))}
+    compared = [*evaluation.among_runs, *evaluation.with_baselines]
+    return {
+        "results": results,
+        "baselines": rows,
+        "runs": {name: [r.document() for r in own] for name, own in evaluation.rivals.items()},
+        "comparisons": [found.document() for found in compared],
+        "evaluation": asked,
+        **plain(dict(origin)),
+    }
 
 
 def machine() -> dict[str, Any]:
@@ -58,19 +67,31 @@ def table_text(evaluation: Figures, width: int, colour: bool) -> str:
         heading = rows[0][k][0]
         table.add_column(heading, justify="left" if heading == "player" else "right", no_wrap=True)
     for previous, row in zip([None, *rows], rows, strict=False):
-        if previous is not None and previous[0] != row[0] and evaluation.baselines:
+        if previous is not None and previous[0] != row[0] and row[1][1]:
             table.add_section()
-        style = None if row[1][1] == "policy" else "dim"
+        style = "dim" if row[1][1] in evaluation.baselines else None
         table.add_row(*(row[k][1] for k in shown), style=style)
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=colour, highlight=False)
     console.print(table)
-    return out.getvalue()
+    return out.getvalue() + "".join(f"{line}\n" for line in sentences(evaluation))
+
+
+def sentences(evaluation: Figures) -> list[str]:
+    """What the figures do not say by themselves: who is better, and who is behind."""
+    behind = (behind_text(found) for found in evaluation.with_baselines)
+    return [*map(runs_text, evaluation.among_runs), *(text for text in behind if text)]
+
+
+def players_of(evaluation: Figures) -> list[tuple[str, list[Row]]]:
+    """Everybody with their rows, the policy first."""
+    own = (evaluation.name.removeprefix("the "), evaluation.rows)
+    return [own, *evaluation.rivals.items(), *evaluation.baselines.items()]
 
 
 def table_rows(evaluation: Figures) -> list[list[Cell]]:
     """The cells of all lines, under the same headings in each."""
-    players = [("policy", evaluation.rows), *evaluation.baselines.items()]
+    players = players_of(evaluation)
     lines: list[list[Cell]] = []
     for position in range(len(evaluation.rows)):
         for name, rows in players:

@@ -7,11 +7,12 @@ import hashlib
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.instances.draw import choose_split
-from gnarl_runtime.api.evaluate_policy import WIDTH, Evaluation, run_evaluation
+from gnarl_runtime.api.evaluate_policy import WIDTH, Evaluation, load_others, run_evaluation
 from gnarl_runtime.api.given_graphs import notes_of, own_graphs
 from gnarl_runtime.api.policies import load_policy, torch_set_up
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
@@ -31,12 +32,15 @@ def eval_command(args: argparse.Namespace) -> int:
     began = time.monotonic()
     with torch_set_up(args.threads):
         trained = load_policy(args.checkpoint, *other_problem(args))
+        others = load_others(trained, args.others, *other_problem(args))
         plan = plan_of(args, trained)
         for note in notes_of(plan.data or ()):
             print(f"note: {note}", file=sys.stderr)
-        with kept_beside(args, trained, plan) as kept:
+        with kept_beside(args, (trained, *others), plan) as kept:
             with Progress(trained.problem.name) as progress:
-                evaluation = run_evaluation(trained, plan, began, progress, kept, args.data)
+                evaluation = run_evaluation(
+                    trained, plan, began, progress, kept, args.data, others, args.temperature
+                )
             if args.json:
                 write_whole(Path(args.json), evaluation.to_json().encode())
     show(evaluation)
@@ -65,15 +69,17 @@ def plan_of(args: argparse.Namespace, trained: TrainedPolicy) -> Plan:
     )
 
 
-def kept_beside(args: argparse.Namespace, trained: TrainedPolicy, plan: Plan) -> Kept:
+def kept_beside(args: argparse.Namespace, runs: Sequence[TrainedPolicy], plan: Plan) -> Kept:
     """Where a long evaluation keeps what it has played, until its results are written."""
-    if not args.json or plan.data is not None or trained.path is None:
+    files = [own.path for own in runs if own.path is not None]
+    if not args.json or plan.data is not None or len(files) < len(runs):
         return Kept()
     if Path(args.json).exists() and not Path(args.json).is_file():  # nothing is kept by a device
         return Kept()
     versions = {name: told for name, told in provenance().items() if name != "date"}
-    decides = [trained.problem.hash, repr(params_of(trained.problem)), repr(plan), repr(versions)]
-    digest = hashlib.sha256(trained.path.read_bytes())
+    problem, asked = runs[0].problem, f"{plan!r} {args.temperature}"
+    decides = [problem.hash, repr(params_of(problem)), asked, repr(versions)]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files))
     digest.update("\0".join(decides).encode())
     return Kept(Path(f"{args.json}.part"), digest.hexdigest())
 
