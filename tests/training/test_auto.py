@@ -14,6 +14,7 @@ from gnarl_runtime.api.verdict import Placing, Verdict, judge, read_verdict, ver
 from gnarl_runtime.checkpoints.recipe import Recipe, Validation
 from gnarl_runtime.commands.solve import main as solve_main
 from gnarl_runtime.commands.train import main
+from gnarl_runtime.evaluation.evaluate import FRESH
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.network.policy_config import PolicyConfig
 from gnarl_runtime.training.auto.auto import decide
@@ -158,6 +159,19 @@ def test_an_untrained_policy_is_behind_the_expert() -> None:
     verdict = judge(policy, problem, recipe, 0)
     assert verdict.word == "behind"
     assert verdict.interval[1] < 0
+    assert verdict.optimum is not None
+    assert verdict.optimum.policy <= verdict.optimum.best
+    optimal = find_standings(
+        problem, Recipe(validation=Validation(graphs=20, nodes=8)), FRESH, tell
+    )
+    [reference] = [entry.objective for entry in optimal if entry.name == "optimal"]
+    assert verdict.optimum.graphs == 20
+    assert verdict.optimum.best == pytest.approx(reference)
+    assert "proven on 20 of 20" in verdict_text(verdict, problem)
+
+
+def tell(what: str, done: int, total: int) -> None:
+    """Nobody listens."""
 
 
 def test_an_objective_that_is_no_number_is_told_with_its_line(

@@ -16,19 +16,25 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import GnarlError
 from gnarl_runtime.api.asked import Tell, silent
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.evaluate import FRESH, without_metrics
 from gnarl_runtime.evaluation.paired import judged, paired
-from gnarl_runtime.instances.pools import draw_pool
+from gnarl_runtime.instances.pools import Pool, draw_pool
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.search.free_experts import free_experts
 from gnarl_runtime.search.outcomes import Outcomes
 from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer, RandomPlayer
 from gnarl_runtime.search.rollout import play_with
+from gnarl_runtime.search.searching import search
+from gnarl_runtime.search.strategy import Strategy
+from gnarl_runtime.search.task import Drivers
 
 VERDICT = "verdict.json"
+SMALL, SMALL_GRAPHS = 8, 20  # nodes of graphs whose optimum is proven, and how many
+PROOF = Strategy("exact", 50_000)
 POLICY, RANDOM = "policy", "random"
 Word = Literal["ahead", "level", "behind", "alone"]
 
@@ -44,6 +50,23 @@ class Placing(BaseModel):
     value: float | None  # the mean objective of ends that are right
 
 
+class Optimum(BaseModel):
+    """How far the policy is from the best there is, on graphs that are small enough to tell."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    nodes: int
+    graphs: int  # of which the optimum was proven
+    tried: int
+    policy: float  # the mean objective on the proven ones
+    best: float
+
+    @property
+    def gap(self) -> float | None:
+        """Per cent of the optimum that is missing; None where that is 0."""
+        return 100 * (self.best - self.policy) / abs(self.best) if self.best else None
+
+
 class Verdict(BaseModel):
     """Where a policy stands against the best expert that reads no oracle."""
 
@@ -56,6 +79,7 @@ class Verdict(BaseModel):
     word: Word
     difference: float = 0.0  # policy minus rival, of what is judged
     interval: tuple[float, float] = (0.0, 0.0)  # 95 % of the mean difference, graph by graph
+    optimum: Optimum | None = None  # None: no objective, or nothing could be proven
 
     @property
     def behind(self) -> str | None:
@@ -79,8 +103,15 @@ def judge(
     scores = dict(zip(outcomes, figures, strict=True))
     rival = max(experts, key=lambda name: float(scores[name].mean()), default=None)
     placings = tuple(_placing(name, own) for name, own in outcomes.items())
+    optimum = _optimum(players[POLICY], compiled, recipe, seed, progress or silent)
     if rival is None:
-        return Verdict(graphs=len(scores[POLICY]), placings=placings, rival=None, word="alone")
+        return Verdict(
+            graphs=len(scores[POLICY]),
+            placings=placings,
+            rival=None,
+            word="alone",
+            optimum=optimum,
+        )
     found = paired(scores[POLICY], scores[rival])
     return Verdict(
         graphs=found.graphs,
@@ -89,6 +120,7 @@ def judge(
         word=found.standing,
         difference=found.mean,
         interval=(found.low, found.high),
+        optimum=optimum,
     )
 
 
@@ -96,20 +128,51 @@ def _play(
     players: Mapping[str, Player], compiled: Compiled, recipe: Recipe, seed: int, tell: Tell
 ) -> dict[str, Outcomes]:
     nodes = recipe.validation.nodes
-    pool = draw_pool(
-        compiled.problem,
-        count=recipe.validation.graphs,
-        nodes=nodes[0] if isinstance(nodes, tuple) else nodes,
-        seed=FRESH + seed,
-        split="valid",
-        instances=recipe.data.instances,
-        oracles=compiled.oracles,
-    )
+    size = nodes[0] if isinstance(nodes, tuple) else nodes
+    pool = _fresh(compiled, recipe, seed, recipe.validation.graphs, size)
     outcomes = {}
     for place, (name, player) in enumerate(players.items()):
         tell(f"{name} plays fresh graphs", place, len(players))
         outcomes[name] = play_with(player, compiled, pool)
     return outcomes
+
+
+def _fresh(compiled: Compiled, recipe: Recipe, seed: int, count: int, nodes: int | None) -> Pool:
+    return draw_pool(
+        compiled.problem,
+        count=count,
+        nodes=nodes,
+        seed=FRESH + seed,
+        split="valid",
+        instances=recipe.data.instances,
+        oracles=compiled.oracles,
+    )
+
+
+def _optimum(
+    player: Player, compiled: Compiled, recipe: Recipe, seed: int, tell: Tell
+) -> Optimum | None:
+    """Small graphs are solved by exact search; a family that has no such graphs is left alone."""
+    if not compiled.problem.objectives:
+        return None
+    tell("exact search on small graphs", 0, 1)
+    try:
+        pool = _fresh(compiled, recipe, seed, SMALL_GRAPHS, SMALL)
+        found = search(PROOF, Drivers(None, compiled.experts), compiled, pool, seed=seed)
+    except GnarlError:  # no graph of that size, or a spec that fails on one
+        return None
+    own = play_with(player, compiled, pool)
+    known = found.proven & found.outcomes.success & own.success
+    known &= np.isfinite(found.outcomes.objective) & np.isfinite(own.objective)
+    if not known.any():
+        return None
+    return Optimum(
+        nodes=SMALL,
+        graphs=int(known.sum()),
+        tried=len(pool),
+        policy=float(own.objective[known].mean()),
+        best=float(found.outcomes.objective[known].mean()),
+    )
 
 
 def _placing(name: str, outcomes: Outcomes) -> Placing:
@@ -158,7 +221,15 @@ def verdict_text(verdict: Verdict, problem: Problem) -> str:
         f"{name:{widths[0]}}  {right:>{widths[1]}}  {own:>{widths[2]}}".rstrip()
         for name, right, own in told
     ]
-    return "\n".join([*lines, _sentence(verdict)])
+    return "\n".join([*lines, *_optimum_lines(verdict.optimum), _sentence(verdict)])
+
+
+def _optimum_lines(optimum: Optimum | None) -> list[str]:
+    if optimum is None:
+        return []
+    gap = "" if optimum.gap is None else f", {optimum.gap:.1f} % off"
+    proven = f"proven on {optimum.graphs} of {optimum.tried} fresh graphs of {optimum.nodes} nodes"
+    return [f"optimum {optimum.best:.4g} and policy {optimum.policy:.4g}{gap}: {proven}"]
 
 
 def _sentence(verdict: Verdict) -> str:
