@@ -119,9 +119,9 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     yield (
         "Random graphs of each problem's training families. *Agree*: `--search exact`, which knows "
         "the spec and no oracle, and the spec's expert `optimal`, which follows a registered "
-        f"solver, end with the same objective (to {TOLERANCE:g} of it). *Proven*: the search looked at "
-        "every other episode or ruled it out. A decision is a pick that was tried. One core, at "
-        f"{short(written['commit'])}, {written['cpu']}, load {written['load'][0]}."
+        f"solver, end with the same objective (to {TOLERANCE:g} of it). *Proven*: the search "
+        "looked at every other episode or ruled it out. A decision is a pick that was tried. One "
+        f"thread, at {short(written['commit'])}, {written['cpu']}, load {written['load'][0]}."
     )
     yield ""
     yield COLUMNS

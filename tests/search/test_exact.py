@@ -67,7 +67,7 @@ def assert_best(problem: Problem, instances: list[Instance]) -> None:
     game = Interpreter(problem)
     wanted = [every_end(game, game.reset(instance)) for instance in instances]
     found = exact(problem, instances)
-    assert found.proven.all()
+    assert (found.proven | (found.outcomes.steps == 0)).all()  # 0: no episode comes to an end
     worth = worth_of_found(problem, found)
     for place, (level, value) in enumerate(wanted):
         assert worth.level[place] == level

@@ -22,6 +22,7 @@ from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import pool_of
 from gnarl_runtime.search import exact as exact_search
 from gnarl_runtime.search.better import LEAST, worth_of, worth_of_outcomes
+from gnarl_runtime.search.exact import first_plays
 from gnarl_runtime.search.proof import branching
 from gnarl_runtime.search.proof.futures import formulas_of, live_part, whole_state
 from gnarl_runtime.search.searching import search
@@ -227,9 +228,11 @@ def drawn(problem: Problem, count: int = 4) -> list[Instance]:
 def exact(
     problem: Problem, instances: list[Instance], amount: float | None = None, **options: int
 ) -> Found:
-    compiled = Compiled(problem, plain_artifact(problem), None, (), True)
+    experts = tuple(expert.name for expert in problem.experts)
+    compiled = Compiled(problem, plain_artifact(problem), None, experts, True)
     pool = pool_of(problem, instances, compiled.oracles)
-    return search(Strategy("exact", amount), Drivers(), compiled, pool, **options)
+    drivers = Drivers(experts=experts)
+    return search(Strategy("exact", amount), drivers, compiled, pool, **options)
 
 
 def every_end(
@@ -331,6 +334,16 @@ def test_what_reaches_a_limit_is_not_proven(objective: str) -> None:
     needed = exact(problem, instances).decisions
     for amount in (1, 10, int(needed.min()) // 2):
         assert not exact(problem, instances, amount).proven.any()
+
+
+def test_an_expert_that_stops_has_not_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_search, "first_plays", first_plays)
+    early = "expert early\n  pick: uniform v where done < 2"
+    problem = spec(PATH, "-cost", clauses=early)
+    instances = drawn(problem)
+    found = exact(problem, instances)
+    assert (found.outcomes.steps == 4).all()
+    assert_not_fooled(problem, found, instances)
 
 
 def test_the_best_within_fewer_rounds() -> None:
