@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.emit.kernels import Module, emit_kernel
 from gnarl_compiler.emit.values import emit_value, hoist, skip
@@ -16,8 +19,8 @@ def emit_views(module: Module) -> None:
     if program.windows:
         _emit_window(module)
     if program.messages:
-        early = not program.mutable and not any(follows_state(program, view) for view in program.messages)
-        _emit_messages(module, "reset" if early else "")
+        changing = program.mutable or any(follows_state(program, v) for v in program.messages)
+        _emit_messages(module, "" if changing or program.windows else "reset")
 
 
 def follows_state(program: ir.Program, view: ir.ViewCode) -> bool:
@@ -81,34 +84,74 @@ def _emit_messages(module: Module, when: str) -> None:
 
     def body(writer: Writer) -> None:
         _work_space(writer, program.messages)
+        if program.windows:
+            writer.line(f"shown = np.zeros({writer.use('window')}.shape[1], np.int64)")
         with writer.block("for b in slots:"):
-            writer.line(f"{writer.use('heard')}[b, :, :] = 0")
+            _clear(writer)
             for view in program.messages:
-                _messages(writer, view, program.directed)
+                _messages(writer, view)
 
     doc = "Mark from whom each node hears."
     emit_kernel(module, Role.MESSAGES, when, ["slots"], doc, body)
 
 
-def _messages(writer: Writer, view: ir.ViewCode, directed: bool) -> None:
+def _clear(writer: Writer) -> None:
+    """Nobody hears anybody; what stands in the rows of nodes that are not shown is never read."""
+    heard = writer.use("heard")
+    if writer.program.windows:
+        nodes, window = writer.use("n"), writer.use("window")
+        writer.line(f"many = list_shown(b, {nodes}, {window}, shown, {heard})")
+    else:
+        writer.line(f"{heard}[b, :, :] = 0")
+
+
+def _messages(writer: Writer, view: ir.ViewCode) -> None:
     sender, receiver = view.axes
     u, v, heard = axis_name(sender), axis_name(receiver), writer.use("heard")
-    nodes, rows, sources = (writer.use(name) for name in ("n", "rowptr", "src"))
+    both = writer.program.directed
     with writer.scope():
         hoist(writer, [view.where, view.key])
-        with writer.loop(f"for {v} in range({nodes}[b]):", receiver):
+        with _each_receiver(writer, receiver):
             hoist(writer, [view.where, view.key])
             if view.key is not None:
                 writer.line("count = 0")
-            arcs = f"for arc in range({rows}[b, {v}], {rows}[b, {v} + 1]):"
-            with writer.loop(arcs, sender):
-                writer.line(f"{u} = {sources}[b, arc]")
+            with _each_sender(writer, sender, v):
                 skip(writer, view.where, False)
                 if view.key is None:
-                    writer.line(f"hear({heard}, b, {u}, {v}, {directed})")
+                    writer.line(f"hear({heard}, b, {u}, {v}, {both})")
                 else:
                     _note(writer, view, u)
             if view.key is not None:
                 tags = writer.use("tags")
                 given = f"{view.count}, count, found, score, b, {tags}"
-                writer.line(f"hear_first({given}, {heard}, {v}, {directed})")
+                writer.line(f"hear_first({given}, {heard}, {v}, {both})")
+
+
+@contextmanager
+def _each_receiver(writer: Writer, axis: str) -> Iterator[None]:
+    if not writer.program.windows:
+        with writer.loop(f"for {axis_name(axis)} in range({writer.use('n')}[b]):", axis):
+            yield
+        return
+    with writer.loop("for to in range(many):", axis):
+        writer.line(f"{axis_name(axis)} = shown[to]")
+        yield
+
+
+@contextmanager
+def _each_sender(writer: Writer, axis: str, receiver: str) -> Iterator[None]:
+    """Along the edges into a node; where all are joined, a small window has fewer nodes."""
+    u = axis_name(axis)
+    if writer.program.windows and writer.source.problem.graph.complete:
+        with writer.loop("for at in range(many):", axis):
+            writer.line(f"{u} = shown[at]")
+            writer.skip_if(f"{u} == {receiver}")
+            yield
+        return
+    rows, sources = writer.use("rowptr"), writer.use("src")
+    arcs = f"for arc in range({rows}[b, {receiver}], {rows}[b, {receiver} + 1]):"
+    with writer.loop(arcs, axis):
+        writer.line(f"{u} = {sources}[b, arc]")
+        if writer.program.windows:
+            writer.skip_if(f"not {writer.use('window')}[b, {u}]")
+        yield

@@ -26,7 +26,7 @@ from gnarl_compiler.interpret.state import (
     State,
     unfit,
 )
-from gnarl_compiler.interpret.windows import heard_in, messages_of, window_of
+from gnarl_compiler.interpret.windows import messages_of, told_in, window_of
 from gnarl_dsl import model
 from gnarl_dsl.language.operators import OPERATORS, SNAP, nearly_equal
 from gnarl_dsl.model import Problem, choose_reward
@@ -206,7 +206,7 @@ class Interpreter:
 
     def heard(self, state: State) -> NDArray[np.bool_]:
         """Whom each node hears by the lines of `messages` alone."""  # (n, n) receiver, sender
-        return heard_in(self.problem, state).T
+        return told_in(self.problem, state, self.window(state)).T
 
     # Experts
 

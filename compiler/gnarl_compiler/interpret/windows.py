@@ -57,7 +57,7 @@ def messages_of(problem: Problem, state: State, window: Truths) -> Truths:
 
     Every node sends one to itself, and whoever points to a node hears it and is heard.
     """  # (n, n) sender, receiver
-    pairs = _pairs(problem, state) | np.eye(state.n, dtype=np.bool_)
+    pairs = _pairs(problem, state, window) | np.eye(state.n, dtype=np.bool_)
     read = Evaluator(state)
     for feature in problem.features:
         if feature.observed and feature.points and feature.place is NODE:
@@ -66,35 +66,33 @@ def messages_of(problem: Problem, state: State, window: Truths) -> Truths:
     return pairs & window[:, None] & window[None, :]
 
 
-def _pairs(problem: Problem, state: State) -> Truths:
+def _pairs(problem: Problem, state: State, window: Truths) -> Truths:
     """Along edges both ways; all pairs where pairs have features; or what `messages` says."""
     if problem.messages:
-        return heard_in(problem, state)
+        return told_in(problem, state, window)
     if any(feature.observed and feature.place is PAIR for feature in problem.features):
         return np.ones((state.n, state.n), np.bool_)
     return state.adjacency | state.adjacency.T
 
 
-def heard_in(problem: Problem, state: State) -> Truths:
-    """The pairs that the lines of `messages` say, whatever the window shows."""
+def told_in(problem: Problem, state: State, window: Truths) -> Truths:
+    """The pairs of nodes of a window that the lines of `messages` say."""
     pairs = np.zeros((state.n, state.n), np.bool_)  # sender, receiver
     for messages in problem.messages:
-        _add_messages(problem, state, messages, pairs)
-    return pairs
+        _add_messages(state, messages, window, pairs)
+    return pairs | pairs.T if problem.graph.directed else pairs  # who is told answers
 
 
 def _add_messages(
-    problem: Problem, state: State, messages: model.Messages, pairs: Truths
+    state: State, messages: model.Messages, window: Truths, pairs: Truths
 ) -> None:
-    """Each edge by itself; an undirected one is two. Along a directed edge there is an answer."""
+    """Each edge by itself; an undirected one is two. The first are those of the window."""
     read, where, nearest = Evaluator(state), messages.where, messages.nearest
-    for receiver in range(state.n):
-        senders = np.flatnonzero(state.adjacency[:, receiver]).tolist()
+    for receiver in np.flatnonzero(window).tolist():
+        senders = np.flatnonzero(state.adjacency[:, receiver] & window).tolist()
         bound = {u: {messages.sender: u, messages.receiver: receiver} for u in senders}
         chosen = [u for u in senders if where is None or read.truth(where, bound[u])]
         if nearest is not None:
             scores = {u: nearest.sign * read.number(nearest.value, bound[u]) for u in chosen}
             chosen = first_of(scores, state.episode.instance.tags.tolist(), nearest.count)
         pairs[chosen, receiver] = True
-        if problem.graph.directed:
-            pairs[receiver, chosen] = True

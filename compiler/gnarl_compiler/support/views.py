@@ -21,6 +21,18 @@ def show_legal(b, n, legal, window):  # type: ignore[no-untyped-def]
 
 
 @njit
+def list_shown(b, n, window, shown, heard):  # type: ignore[no-untyped-def]
+    """The nodes of a window, none of which hears another yet; how many there are."""
+    many = 0
+    for v in range(n[b]):
+        if window[b, v]:
+            shown[many] = v
+            heard[b, v, :] = 0
+            many += 1
+    return many
+
+
+@njit
 def keep_first(wanted, count, found, score, b, tags):  # type: ignore[no-untyped-def]
     """Move the best to the front, as `first_of` of the interpreter has them; how many there are.
 
