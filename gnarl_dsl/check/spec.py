@@ -34,11 +34,11 @@ from gnarl_dsl.check.expressions import (
 )
 from gnarl_dsl.check.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.check.instance_sets import check_instance_set
+from gnarl_dsl.check.network.windows import check_messages, check_windows
 from gnarl_dsl.check.scopes import Scope, allowed_pairs, in_order, phase_scopes
 from gnarl_dsl.check.symmetry import is_symmetric
 from gnarl_dsl.check.types import MASK, SCALAR, Typed
 from gnarl_dsl.check.updates import check_update
-from gnarl_dsl.check.windows import check_messages, check_windows
 from gnarl_dsl.language import words
 from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, ORACLE, STATE
 from gnarl_dsl.report.diagnostics import Collector, EnoughErrors, Note
