@@ -107,6 +107,10 @@ LAYOUTS = {
         "valid - 1<x\nreward r step - 1\nreward rest step ( 1 + x )\nlet a = valid -1\n",
         "valid -1 < x\nreward r     step -1\nreward rest  step (1 + x)\nlet a = valid - 1\n",
     ),
+    "rewards with and without a sign": (
+        "reward r potential =- 1\nreward rest step=( 1 + x )\nreward s step 1\n",
+        "reward r     potential = -1\nreward rest  step      = (1 + x)\nreward s     step      1\n",
+    ),
     "ranges and sets": (
         "instances i\n train 5 er( n={ 1 .. 3,7 } ,p=[0.1,1e-3] )\n validation 1000 er()\n",
         "instances i\n  train         5  er(n = {1..3, 7}, p = [0.1, 1e-3])\n"
