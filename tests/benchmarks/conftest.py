@@ -1,11 +1,10 @@
-"""Shared by tests of benchmarks: a table with its runs, and commands without a process of their own.
+"""Shared by tests of benchmarks: a table with its runs, and commands that share our process.
 
 A process takes seconds to import torch. A test that asks for `own_process` pays for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 
@@ -29,13 +28,13 @@ def own_process() -> None:
 
 
 @pytest.fixture(scope="session")
-def finished_paper_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def finished_paper_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both seeds of a small row of a paper's table, with that table; not to be changed."""
     folder = tmp_path_factory.mktemp("finished")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "call", call_here)
         finish_runs(folder)
-    yield folder
+    return folder
 
 
 @pytest.fixture
