@@ -30,13 +30,14 @@ from gnarl_dsl.report.source import Span
 
 
 class Param(Model):
-    """A constant of the spec and the value chosen for it."""
+    """A constant of the spec and the value chosen for it; `unit` is a feature that has its unit."""
 
     name: str
     choices: tuple[str, ...]
     default: float | str
     value: float | str
     doc: str
+    unit: str = ""
 
 
 class GraphKind(Model):
@@ -395,6 +396,8 @@ def cheapest_reward(problem: Problem) -> str | None:
 
 # Where things stand, what is said about them, and what follows from the rest.
 _NOT_MEANING = frozenset({"span", "doc", "sources", "costs"})
+# What came to the language later means nothing where it is not used, so that hashes stay.
+_LATER = frozenset({("unit", "")})
 
 
 def _meaning(value: object) -> Iterator[str]:
@@ -402,7 +405,8 @@ def _meaning(value: object) -> Iterator[str]:
     match value:
         case Model():
             for name, item in sorted(vars(value).items()):
-                if name not in _NOT_MEANING:
+                later = isinstance(item, str) and (name, item) in _LATER
+                if name not in _NOT_MEANING and not later:
                     yield f"{name}="
                     yield from _meaning(item)
             yield ";"

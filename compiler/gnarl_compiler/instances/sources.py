@@ -37,10 +37,11 @@ class Source:
     types: tuple[FeatureType, ...]
     args: tuple[str, ...]
     doc: str
+    whole: bool = False  # or may be
 
     @property
     def signature(self) -> SourceSignature:
-        return SourceSignature(tuple(self.draws), self.types, self.args, self.doc)
+        return SourceSignature(tuple(self.draws), self.types, self.args, self.doc, self.whole)
 
 
 def draw_values(
@@ -152,6 +153,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             tuple(TYPES.values()),
             (),
             "only from an instance file",
+            whole=True,
         ),
     }
 )
