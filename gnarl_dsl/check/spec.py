@@ -134,7 +134,8 @@ def _verify_units(names: Declarations) -> None:
         if unit is None or names.is_lost(unit.text):
             continue
         if unit.text not in known or tree.choices:
-            fix = did_you_mean(unit.text, known) if not tree.choices else None
+            fix = "Leave it out: words have no unit." if tree.choices else None
+            fix = fix or did_you_mean(unit.text, known)
             expected = ", ".join(known) or "none"
             names.found.add(
                 "GN143", unit.span, name=name, unit=unit.text, expected=expected, fix=fix

@@ -140,8 +140,9 @@ def _solved(problem: Problem, equations: list[Equation]) -> tuple[System, dict[s
     inputs = {f.name: at for at, f in enumerate(problem.features) if f.stage is INPUT}
     system, why = System(partial(_keep, inputs)), dict[str, Span]()
     for equation in equations:
+        passed_on = (why[name] for name in equation.dimension if name in why)
         for name in system.require_pure(equation.dimension):
-            why.setdefault(name, equation.span)
+            why.setdefault(name, next(passed_on, equation.span))
     return system, why
 
 
