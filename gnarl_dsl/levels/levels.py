@@ -102,6 +102,8 @@ def _gather_deciders(gathered: Gathered, use: Use) -> None:
             gathered.formula(formula)
     for name in use.experts:
         _gather_expert(gathered, problem.expert(name))
+    if use.goals and problem.terminate is not None:
+        gathered.formula(problem.terminate)  # when it ends decides what is gained
     for name in use.goals:
         goal = model.choose_reward(problem, name)
         assert goal is not None
@@ -172,10 +174,7 @@ def _only_compared(
     """The units whose numbers are never calculated with and are in no product."""
     used = {name for place in gathered.arithmetic for name in system.reduced(place.dimension)}
     mixed = {
-        name
-        for dimension in dimensions.values()
-        for name in dimension
-        if dimension != {name: ONE}
+        name for dimension in dimensions.values() for name in dimension if dimension != {name: ONE}
     }
     bases = {name for dimension in dimensions.values() for name in dimension}
     return bases - used - mixed

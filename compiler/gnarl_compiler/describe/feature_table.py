@@ -62,7 +62,11 @@ def feature_rows(problem: Problem) -> list[FeatureRow]:
     """Inputs, what every problem observes by itself, state, formulas, and what is hidden."""
     measures = levels_of(problem, default_use(problem))
     inputs, states, derived, oracles = (
-        [_declared_row(problem, f, measures.get(f.name)) for f in problem.features if f.stage is stage]
+        [
+            _declared_row(problem, f, measures.get(f.name))
+            for f in problem.features
+            if f.stage is stage
+        ]
         for stage in STAGES.values()
     )
     graph, automatic = list(_graph_row(problem)), list(_automatic_rows(problem))

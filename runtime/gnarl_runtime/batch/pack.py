@@ -6,7 +6,7 @@ capacity of the batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from gnarl_runtime.batch import pack_kernels as kernels
 from gnarl_runtime.batch import signature as sig
 from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.read_tables import DrawnRanks, features_read
+from gnarl_runtime.batch.reading import PLAIN, Reading
 
 Floats = NDArray[np.float32]
 Index = NDArray[np.int64]
+Features = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +55,23 @@ class _Rows:
     graph: Index  # (nodes,)
 
 
-def pack(batch: Batch, slots: Sequence[int] | NDArray[np.integer]) -> Packed:
-    """The graphs in `slots`, in that order, as the network reads them."""
+def pack(
+    batch: Batch,
+    slots: Sequence[int] | NDArray[np.integer],
+    reading: Reading = PLAIN,
+    drawn: DrawnRanks | None = None,
+) -> Packed:
+    """The graphs in `slots`, in that order, as a network of that reading sees them."""
     chosen = np.asarray(slots, np.int64)  # (G,)
     rows = _rows(batch, chosen)
     columns = batch.layout.signature
+    features = features_read(batch, chosen, reading, drawn)
     legal = np.empty(len(rows.graph), np.bool_)
     kernels.node_values(chosen, rows.offsets, batch.legal, -1, legal)
     return Packed(
-        x=_node_columns(batch, columns.node, rows),
-        edge_raw=_message_columns(batch, columns.edge, rows),
-        graph_raw=_graph_columns(batch, columns.graph, chosen),
+        x=_node_columns(batch, features, columns.node, rows),
+        edge_raw=_message_columns(batch, features, columns.edge, rows),
+        graph_raw=_graph_columns(batch, features, columns.graph, chosen),
         rowptr=rows.rowptr,
         src=rows.src,
         dst=rows.dst,
@@ -88,12 +97,14 @@ def _rows(batch: Batch, slots: Index) -> _Rows:
     return _Rows(slots, offsets, rowptr, src, dst, graph)
 
 
-def _graph_columns(batch: Batch, columns: tuple[sig.GraphColumn, ...], slots: Index) -> Floats:
+def _graph_columns(
+    batch: Batch, features: Features, columns: tuple[sig.GraphColumn, ...], slots: Index
+) -> Floats:
     out = np.empty((len(slots), len(columns)), np.float32)
     for position, column in enumerate(columns):
         match column:
             case sig.ValueColumn():
-                values: NDArray[Any] = batch.features[column.feature][slots]
+                values: NDArray[Any] = features[column.feature][slots]
                 category = column.category
                 out[:, position] = values if category is None else values == category
             case sig.PhaseColumn():
@@ -103,15 +114,17 @@ def _graph_columns(batch: Batch, columns: tuple[sig.GraphColumn, ...], slots: In
     return out
 
 
-def _node_columns(batch: Batch, columns: tuple[sig.NodeColumn, ...], rows: _Rows) -> Floats:
+def _node_columns(
+    batch: Batch, features: Features, columns: tuple[sig.NodeColumn, ...], rows: _Rows
+) -> Floats:
     table = np.empty((len(rows.graph), len(columns)), np.float32)
     for position, column in enumerate(columns):
         where, out = (rows.slots, rows.offsets), table[:, position]
         match column:
             case sig.ValueColumn():
-                kernels.node_values(*where, batch.features[column.feature], _category(column), out)
+                kernels.node_values(*where, features[column.feature], _category(column), out)
             case sig.MarkColumn():
-                kernels.node_marks(*where, batch.features[column.feature], out)
+                kernels.node_marks(*where, features[column.feature], out)
             case sig.LastColumn():
                 kernels.node_marks(*where, batch.last[:, column.phase], out)
             case _:
@@ -119,7 +132,9 @@ def _node_columns(batch: Batch, columns: tuple[sig.NodeColumn, ...], rows: _Rows
     return table
 
 
-def _message_columns(batch: Batch, columns: tuple[sig.MessageColumn, ...], rows: _Rows) -> Floats:
+def _message_columns(
+    batch: Batch, features: Features, columns: tuple[sig.MessageColumn, ...], rows: _Rows
+) -> Floats:
     table = np.empty((len(rows.src), len(columns)), np.float32)
     for position, column in enumerate(columns):
         where, out = (rows.slots, rows.offsets, rows.rowptr, rows.src), table[:, position]
@@ -129,19 +144,23 @@ def _message_columns(batch: Batch, columns: tuple[sig.MessageColumn, ...], rows:
             case sig.EdgeColumn(against=against):
                 kernels.edge_bits(*where, against, batch.adjacency, out)
             case sig.PointerColumn(against=against):
-                kernels.pointer_bits(*where, against, batch.features[column.feature], out)
+                kernels.pointer_bits(*where, against, features[column.feature], out)
             case sig.ValueColumn():
-                _pair_column(batch, column, where, out)
+                _pair_column(batch, features[column.feature], column, where, out)
             case _:
                 assert_never(column)
     return table
 
 
 def _pair_column(
-    batch: Batch, column: sig.ValueColumn, where: tuple[Index, Index, Index, Index], out: Floats
+    batch: Batch,
+    values: NDArray[Any],
+    column: sig.ValueColumn,
+    where: tuple[Index, Index, Index, Index],
+    out: Floats,
 ) -> None:
     """An edge or pair feature along each message."""
-    values, category = batch.features[column.feature], _category(column)
+    category = _category(column)
     if values.ndim == 3:
         kernels.pair_values(*where, column.against, values, category, out)
     else:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import Packed
+from gnarl_runtime.batch.reading import Reading
 from gnarl_runtime.batch.signature import Signature, signature_of
 from gnarl_runtime.network.actor import Critic, Pool, ProtoActor
 from gnarl_runtime.network.encoder import Encoder
@@ -80,6 +81,11 @@ class Policy(nn.Module):  # type: ignore[misc]
         for module in self.modules():
             if isinstance(module, Mpnn | Pool | ProtoActor):
                 module.kernel = kernel
+
+    @property
+    def reading(self) -> Reading:
+        """How states are to be packed for it."""
+        return self.signature.reading
 
     @property
     def device(self) -> torch.device:

@@ -27,6 +27,9 @@ class PolicyConfig:
     # holds besides what is asked for changes its distance, but not its product.
     actor: Actor = "distance"
     layer_norm: bool = False  # after each round; the paper has none, deep sums may need it
+    # Numbers are read by their level of measurement where the spec tells it: as ranks, or as
+    # multiples of the instance's own scale. Weights have the reading that they were trained with.
+    levels: bool = False
 
     def __post_init__(self) -> None:
         require("width", self.width, self.width >= 1, "a whole number from 1")

@@ -87,7 +87,7 @@ class ImproveTrainer:
         for _ in range(self.recipe.epochs):
             self.lessons.add(instances[self.memory.length[instances] > 0])
         losses, states = [], 0
-        for lesson in self.lessons.batches():
+        for lesson in self.lessons.batches(self.policy.reading):
             losses.append(self._learn(lesson))
             states += lesson.packed.graphs
         self.done += 1

@@ -13,6 +13,7 @@ import numpy as np
 
 from gnarl_compiler.support.endings import RUNNING, TERMINATED
 from gnarl_runtime.batch.pack import Packed, pack
+from gnarl_runtime.batch.reading import PLAIN, Reading
 from gnarl_runtime.checkpoints.arrays import Arrays, prefixed, under
 from gnarl_runtime.envs.engine import Compiled, Engine
 from gnarl_runtime.instances.pools import Pool
@@ -46,13 +47,13 @@ class Lessons:
         """Learn what is known of these, when there is room."""
         self.waiting = np.concatenate([self.waiting, instances])
 
-    def batches(self) -> Iterator[Lesson]:
+    def batches(self, reading: Reading = PLAIN) -> Iterator[Lesson]:
         """States to learn from, as long as episodes wait; the engine moves on after each."""
         self._fill()
         while len(self.waiting):
             running = np.flatnonzero(self.engine.batch.ended == RUNNING)
             wanted = self.picks[running, self.step[running]].astype(np.int64)
-            yield Lesson(pack(self.engine.batch, running), wanted)
+            yield Lesson(pack(self.engine.batch, running, reading), wanted)
             self._move(running)
             self._fill()
 

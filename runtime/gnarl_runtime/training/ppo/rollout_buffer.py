@@ -17,6 +17,7 @@ from torch import Tensor
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import BatchLayout
 from gnarl_runtime.batch.pack import Packed, pack
+from gnarl_runtime.batch.reading import PLAIN, Reading
 from gnarl_runtime.training.ppo.advantages import Advantages, estimate_advantages
 
 
@@ -73,9 +74,11 @@ class RolloutBuffer:
             lam,
         )
 
-    def samples(self, chosen: NDArray[np.int64], estimates: Advantages) -> Samples:
-        """The decisions with these numbers."""
-        packed = pack(self.states, chosen)
+    def samples(
+        self, chosen: NDArray[np.int64], estimates: Advantages, reading: Reading = PLAIN
+    ) -> Samples:
+        """The decisions with these numbers, as a policy of that reading sees them."""
+        packed = pack(self.states, chosen, reading)
         return Samples(
             packed,
             torch.from_numpy(packed.offsets[:-1] + self.actions.reshape(-1)[chosen]),
