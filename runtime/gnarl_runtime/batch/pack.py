@@ -52,11 +52,15 @@ class _Rows:
     graph: Index  # (nodes,)
 
 
-def pack(batch: Batch, slots: Sequence[int] | NDArray[np.integer]) -> Packed:
-    """The graphs in `slots`, in that order, as the network reads them."""
+def pack(
+    batch: Batch,
+    slots: Sequence[int] | NDArray[np.integer],
+    signature: sig.Signature | None = None,
+) -> Packed:
+    """The graphs in `slots`, in that order, as a network reads them: that of `signature`."""
     chosen = np.asarray(slots, np.int64)  # (G,)
     rows = _rows(batch, chosen)
-    columns = batch.layout.signature
+    columns = signature or batch.layout.signature
     legal = np.empty(len(rows.graph), np.bool_)
     kernels.node_values(chosen, rows.offsets, batch.legal, -1, legal)
     return Packed(
@@ -114,9 +118,26 @@ def _node_columns(batch: Batch, columns: tuple[sig.NodeColumn, ...], rows: _Rows
                 kernels.node_marks(*where, batch.features[column.feature], out)
             case sig.LastColumn():
                 kernels.node_marks(*where, batch.last[:, column.phase], out)
+            case sig.StepsColumn():
+                kernels.chain_steps(*where, batch.features[column.feature], out)
+            case sig.EndlessColumn():
+                kernels.chain_endless(*where, batch.features[column.feature], out)
+            case sig.ChainColumn(feature=feature, start=start):
+                kernels.chain_bits(*where, batch.features[feature], _marked(batch, start), out)
             case _:
                 assert_never(column)
     return table
+
+
+def _marked(batch: Batch, mark: sig.MarkColumn | sig.LastColumn) -> NDArray[np.integer]:
+    """The marked node of every slot, -1 if there is none."""  # (B,)
+    match mark:
+        case sig.MarkColumn():
+            return batch.features[mark.feature]
+        case sig.LastColumn():
+            return batch.last[:, mark.phase]
+        case _:
+            assert_never(mark)
 
 
 def _message_columns(batch: Batch, columns: tuple[sig.MessageColumn, ...], rows: _Rows) -> Floats:

@@ -21,7 +21,7 @@ from gnarl_runtime.network.freed_memory import keep_freed_memory
 from gnarl_runtime.network.graphs import Graphs, to_graphs
 from gnarl_runtime.network.messages import Kernel
 from gnarl_runtime.network.policy_config import PolicyConfig
-from gnarl_runtime.network.processors import Mpnn, make_processor
+from gnarl_runtime.network.processors import Mpnn, TiedMpnn, make_processor
 from gnarl_runtime.network.segments import segment_argmax, segment_log_softmax, segment_sample
 
 __all__ = [
@@ -58,8 +58,10 @@ class Policy(nn.Module):  # type: ignore[misc]
     ) -> None:
         """`processor`: one's own instead of the one that the config names."""
         super().__init__()
-        self.signature = signature_of(problem) if isinstance(problem, Problem) else problem
         self.config = config or PolicyConfig()
+        self.signature = (
+            signature_of(problem, self.config.chains) if isinstance(problem, Problem) else problem
+        )
         self.encoder = Encoder(self.signature, self.config.width)
         self.processor = make_processor(self.config) if processor is None else processor
         self.pool = Pool(self.config.pooling)
@@ -78,7 +80,7 @@ class Policy(nn.Module):  # type: ignore[misc]
     def use_kernel(self, kernel: Kernel) -> None:
         """Choose how messages are computed, instead of what GNARL_KERNEL said."""
         for module in self.modules():
-            if isinstance(module, Mpnn | Pool | ProtoActor):
+            if isinstance(module, Mpnn | TiedMpnn | Pool | ProtoActor):
                 module.kernel = kernel
 
     @property

@@ -24,7 +24,7 @@ def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
 
 def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
     """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
-    packed = pack(engine.batch, engine.environments)
+    packed = pack(engine.batch, engine.environments, policy.signature)
     graph = packed.graph[packed.legal]
     with torch.no_grad():
         logits = policy(packed).logits.double().cpu().numpy()[packed.legal]

@@ -90,7 +90,7 @@ class ImitationTrainer:
         """Label the states, learn from them, and move on."""
         engine = self.engine
         engine.expert(out=self.labels)
-        packed = pack(engine.batch, engine.environments)
+        packed = pack(engine.batch, engine.environments, self.policy.signature)
         output = self.policy(packed)
         label = torch.from_numpy(label_rows(self.labels, packed.graph, packed.offsets))
         loss, labelled = imitation_loss(

@@ -58,9 +58,10 @@ class ImproveTrainer:
         self.memory = Memory(len(self.pool), shortest=not problem.objectives)
         self.stage = Stage(compiled, self.pool, graphs, recipe.improve.samples)
         self.experts = ExpertStage(compiled, self.pool, graphs, seed)
-        self.lessons = Lessons(compiled, self.pool, self.memory, recipe.improve.batch, seed)
         self.graphs = graphs
         self.policy = policy or fresh_policy(problem, recipe, seed)
+        batch, signature = recipe.improve.batch, self.policy.signature
+        self.lessons = Lessons(compiled, self.pool, self.memory, batch, seed, signature)
         if policy is None and recipe.improve.spread > 0:
             engine = self.stage.engine
             engine.load(engine.environments, engine.environments % len(self.pool))
