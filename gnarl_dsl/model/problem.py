@@ -48,10 +48,26 @@ class GraphKind(Model):
 
 
 class InputSource(Model):
-    """Where an input comes from when instances are generated."""
+    """Where an input comes from when instances are generated; each gets one of all laws."""
 
     name: str
     args: tuple[float, ...]
+    others: tuple[InputSource, ...] = ()
+
+    @property
+    def laws(self) -> tuple[InputSource, ...]:
+        """All of them, each by itself."""
+        if not self.others:
+            return (self,)
+        return (self.model_copy(update={"others": ()}), *self.others)
+
+    @property
+    def label(self) -> str:
+        """As a spec writes it."""
+        return " | ".join(
+            f"{law.name}({', '.join(f'{arg:g}' for arg in law.args)})" if law.args else law.name
+            for law in self.laws
+        )
 
 
 class Feature(Model):
@@ -256,16 +272,26 @@ class Draw(Model):
 
 
 class Split(Model):
+    """One line of a set of instances; lines of one name share a split, as their counts say."""
+
     name: Literal["train", "valid", "test"]
     count: int
     generator: str
     args: tuple[Draw, ...]
 
 
+class InputLaw(Model):
+    """Where an input comes from in one set of instances."""
+
+    input: str
+    source: InputSource
+
+
 class InstanceSet(Model):
     span: Span
     name: str
     splits: tuple[Split, ...]
+    laws: tuple[InputLaw, ...] = ()
 
 
 class CostTerm(Model):
@@ -395,6 +421,8 @@ def cheapest_reward(problem: Problem) -> str | None:
 
 # Where things stand, what is said about them, and what follows from the rest.
 _NOT_MEANING = frozenset({"span", "doc", "sources", "costs"})
+# What specs did not always have: where it is empty, they mean what they meant before.
+_LATER = frozenset({"others", "laws"})
 
 
 def _meaning(value: object) -> Iterator[str]:
@@ -402,7 +430,7 @@ def _meaning(value: object) -> Iterator[str]:
     match value:
         case Model():
             for name, item in sorted(vars(value).items()):
-                if name not in _NOT_MEANING:
+                if name not in _NOT_MEANING and not (name in _LATER and item == ()):
                     yield f"{name}="
                     yield from _meaning(item)
             yield ";"

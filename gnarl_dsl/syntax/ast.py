@@ -224,10 +224,11 @@ class Column(Tree):
 
 
 class SourceOf(Tree):
-    """`~ uniform(0, 1)`: where an input comes from."""
+    """`~ uniform(0, 1) | exponential`: where an input comes from."""
 
     name: Ident
     args: tuple[Expr, ...]
+    others: tuple[SourceOf, ...] = ()
 
 
 class Feature(Tree):
@@ -370,9 +371,17 @@ class Split(Tree):
     args: tuple[GeneratorArg, ...]
 
 
+class InputLaw(Tree):
+    """`A ~ exponential` in a set of instances."""
+
+    name: Ident
+    source: SourceOf
+
+
 class Instances(Tree):
     name: Ident
     splits: tuple[Split, ...]
+    laws: tuple[InputLaw, ...] = ()
 
 
 class Drop(Tree):

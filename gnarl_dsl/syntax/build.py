@@ -110,7 +110,11 @@ class TreeBuilder:
         return p
 
     def input_source(self, p: Pieces) -> ast.SourceOf:
-        return ast.SourceOf(span_of(p[1:]), ident(p[1]), p[3] or ())
+        first, *others = items(p, ast.SourceOf)
+        return replace(first, span=span_of(p[1:]), others=tuple(others)) if others else first
+
+    def law(self, p: Pieces) -> ast.SourceOf:
+        return ast.SourceOf(span_of(p), ident(p[0]), p[2] or ())
 
     def let(self, p: Pieces) -> ast.Let:
         return ast.Let(span_of(p), ident(p[1]), p[3] or (), p[6])
@@ -206,7 +210,11 @@ class TreeBuilder:
         return ast.Budget(span_of(p), ident(p[0]), p[1])
 
     def instances(self, p: Pieces) -> ast.Instances:
-        return ast.Instances(span_of(p[:2]), ident(p[1]), items(p, ast.Split))
+        splits, laws = items(p, ast.Split), items(p, ast.InputLaw)
+        return ast.Instances(span_of(p[:2]), ident(p[1]), splits, laws)
+
+    def input_law(self, p: Pieces) -> ast.InputLaw:
+        return ast.InputLaw(span_of(p), ident(p[0]), p[1])
 
     def split(self, p: Pieces) -> ast.Split:
         count = ast.Number(p[1].span, str(p[1]))
