@@ -39,6 +39,7 @@ from gnarl_dsl.check.scopes import Scope, allowed_pairs, in_order, phase_scopes
 from gnarl_dsl.check.symmetry import is_symmetric
 from gnarl_dsl.check.types import MASK, SCALAR, Typed
 from gnarl_dsl.check.updates import check_update
+from gnarl_dsl.check.windows import check_messages, check_windows
 from gnarl_dsl.language import registered, words
 from gnarl_dsl.language.signatures import SourceSignature
 from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, ORACLE, STATE
@@ -97,6 +98,8 @@ def _problem(
         "phases": _phases(context),
         **_endings(context, blocks),
         **_goals(context, blocks),
+        "windows": check_windows(context, all_of(blocks, ast.Observe)),
+        "messages": check_messages(context, all_of(blocks, ast.Messages)),
         "experts": _experts(context, blocks),
         "instances": _instances(context, blocks),
     }

@@ -242,6 +242,14 @@ class TreeBuilder:
     def between(self, p: Pieces) -> ast.Between:
         return ast.Between(span_of(p), p[1], p[3])
 
+    def window(self, p: Pieces) -> ast.Observe | ast.Messages:
+        where = p[2][1] if p[2] else None
+        kind = ast.Messages if p[0] == "messages" else ast.Observe
+        return kind(span_of([p[0], p[1], p[2], p[3]]), p[1], where, p[3])
+
+    def nearest(self, p: Pieces) -> ast.Nearest:
+        return ast.Nearest(span_of(p), str(p[0]), p[1], ast.Number(p[3].span, str(p[3])))
+
     def drop(self, p: Pieces) -> ast.Drop:
         return ast.Drop(span_of([p[0], p[1], *(p[2] or ())]), p[1], p[2] or ())
 
