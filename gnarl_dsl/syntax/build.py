@@ -182,7 +182,7 @@ class TreeBuilder:
         return ast.Objective(span_of(p), ident(p[1]), p[3])
 
     def reward(self, p: Pieces) -> ast.Reward:
-        return ast.Reward(span_of(p), ident(p[1]), ident(p[2]), p[3])
+        return ast.Reward(span_of(p), ident(p[1]), ident(p[2]), p[4])
 
     def metric(self, p: Pieces) -> ast.Metric:
         return ast.Metric(span_of(p), ident(p[1]), p[3])
