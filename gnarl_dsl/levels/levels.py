@@ -96,6 +96,8 @@ def _gather_deciders(gathered: Gathered, use: Use) -> None:
         if phase.allow is not None:
             gathered.formula(phase.allow)
         gathered.statements(phase.update, {})
+    for shown in (*problem.windows, *problem.messages):
+        _gather_shown(gathered, shown)
     ends = [problem.horizon, problem.terminate]
     for formula in ends:
         if formula is not None and not reads_oracle(problem, formula):
@@ -108,6 +110,13 @@ def _gather_deciders(gathered: Gathered, use: Use) -> None:
         goal = model.choose_reward(problem, name)
         assert goal is not None
         gathered.figure(goal.value)
+
+
+def _gather_shown(gathered: Gathered, shown: model.Window | model.Messages) -> None:
+    """What the network reads is decided like what may be picked."""
+    for formula in (shown.where, shown.nearest.value if shown.nearest is not None else None):
+        if formula is not None:
+            gathered.formula(formula)
 
 
 def _gather_expert(gathered: Gathered, expert: model.Expert) -> None:
@@ -215,7 +224,7 @@ def mixes(problem: Problem) -> Iterator[Mix]:
 
 def _may_count(feature: Feature) -> bool:
     """Whether an input could itself be a number of things."""
-    return feature.source is None or SOURCES[feature.source.name].whole
+    return feature.source is None or any(SOURCES[law.name].counts for law in feature.source.laws)
 
 
 def _gather_all(gathered: Gathered) -> None:

@@ -49,6 +49,11 @@ class Batch:
     legal: NDArray[np.bool_]  # (B, N) which nodes may be picked now
     # By name. node (B, N), edge (B, E) by edge id, pair (B, N, N), graph and mask_one (B,).
     features: dict[str, Values]
+    # Only where the network does not read all.
+    window: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))  # (B, N)
+    heard: NDArray[np.uint64] = field(  # (B, N, W) bit u of row v: v hears u
+        default_factory=lambda: np.zeros((0, 0, 0), np.uint64)
+    )
     # What readings keep of the inputs (read_tables.py): found again wherever it is missing.
     tables: dict[Any, Any] = field(default_factory=dict, repr=False)
 

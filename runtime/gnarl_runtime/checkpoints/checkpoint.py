@@ -19,7 +19,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Notice, UsageError
 from gnarl_runtime.batch.reading import PLAIN, Reading
-from gnarl_runtime.batch.signature import signature_of
 from gnarl_runtime.checkpoints.arrays import (
     CheckpointError,
     first_non_finite,
@@ -151,7 +150,7 @@ def load_checkpoint(path: str | Path, device: str = "cpu") -> TrainedPolicy:
         raise CheckpointError(f"{file}: {error}") from None
     _tell_changes(file, meta, problem)
     _verify_sizes(file, meta.policy, arrays)
-    policy = Policy(signature_of(problem, meta.reading), meta.policy)
+    policy = Policy(problem, meta.policy, reading=meta.reading)
     _verify_weights(file, policy, arrays)
     restore_module(policy, arrays)
     return TrainedPolicy(policy.to(device).eval(), problem, meta, file)

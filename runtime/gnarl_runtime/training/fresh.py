@@ -12,7 +12,6 @@ from gnarl_dsl.levels.levels import Use
 from gnarl_dsl.model import Problem, choose_reward
 from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.batch.reading import PLAIN, Reading, reading_of
-from gnarl_runtime.batch.signature import signature_of
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.network.policy import Policy
@@ -22,7 +21,7 @@ def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
     """A policy whose weights depend on the seed only; torch's own stream is left as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(stream(seed, "weights").integers(2**63)))
-        return Policy(signature_of(problem, reading_for(problem, recipe)), recipe.policy)
+        return Policy(problem, recipe.policy, reading=reading_for(problem, recipe))
 
 
 def reading_for(problem: Problem, recipe: Recipe) -> Reading:
@@ -43,7 +42,7 @@ def use_of(problem: Problem, recipe: Recipe) -> Use:
 
 def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
     """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
-    packed = pack(engine.batch, engine.environments, policy.reading)
+    packed = pack(engine.batch, engine.environments, policy.signature)
     graph = packed.graph[packed.legal]
     with torch.no_grad():
         logits = policy(packed).logits.double().cpu().numpy()[packed.legal]

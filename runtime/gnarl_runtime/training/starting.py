@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_dsl.model import Problem
-from gnarl_runtime.batch.signature import signature_of
 from gnarl_runtime.checkpoints.arrays import CheckpointError
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint
 from gnarl_runtime.checkpoints.targets import require_same_signature
@@ -26,7 +25,7 @@ START = "start.safetensors"
 def policy_from(loaded: TrainedPolicy, problem: Problem) -> Policy:
     """The weights for `problem`, whose features must be those that they were trained on."""
     require_same_signature(loaded.policy, problem, str(loaded.path))
-    policy = Policy(signature_of(problem, loaded.policy.reading), loaded.meta.policy)
+    policy = Policy(problem, loaded.meta.policy, reading=loaded.policy.reading)
     restore_module(policy, module_arrays(loaded.policy))
     return policy
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import BatchLayout
 from gnarl_runtime.batch.pack import Packed, pack
-from gnarl_runtime.batch.reading import PLAIN, Reading
+from gnarl_runtime.batch.signature import Signature
 from gnarl_runtime.training.ppo.advantages import Advantages, estimate_advantages
 
 
@@ -75,13 +75,16 @@ class RolloutBuffer:
         )
 
     def samples(
-        self, chosen: NDArray[np.int64], estimates: Advantages, reading: Reading = PLAIN
+        self,
+        chosen: NDArray[np.int64],
+        estimates: Advantages,
+        signature: Signature | None = None,
     ) -> Samples:
-        """The decisions with these numbers, as a policy of that reading sees them."""
-        packed = pack(self.states, chosen, reading)
+        """The decisions with these numbers, as a network of that signature reads them."""
+        packed = pack(self.states, chosen, signature)
         return Samples(
             packed,
-            torch.from_numpy(packed.offsets[:-1] + self.actions.reshape(-1)[chosen]),
+            torch.from_numpy(packed.rows(self.actions.reshape(-1)[chosen])),
             torch.from_numpy(self.log_chances.reshape(-1)[chosen]),
             _rows(estimates.advantages, chosen),
             _rows(estimates.returns, chosen),
