@@ -32,6 +32,9 @@ class PolicyConfig:
     tied: bool = False  # all rounds have the same weights, and each reads the encoding again
     # Tied rounds: training draws how many from here up to `rounds`; 0: always `rounds`.
     least_rounds: int = 0
+    # Numbers are read by their level of measurement where the spec tells it: as ranks, or as
+    # multiples of the instance's own scale. Weights have the reading that they were trained with.
+    levels: bool = False
 
     def __post_init__(self) -> None:
         require("width", self.width, self.width >= 1, "a whole number from 1")
