@@ -27,11 +27,22 @@ class PolicyConfig:
     # holds besides what is asked for changes its distance, but not its product.
     actor: Actor = "distance"
     layer_norm: bool = False  # after each round; the paper has none, deep sums may need it
+    chains: bool = False  # nodes also know where pointers lead in the end, however far that is
+    whole: bool = False  # each further round also hears the whole graph
+    tied: bool = False  # all rounds have the same weights, and each reads the encoding again
+    # Tied rounds: training draws how many from here up to `rounds`; 0: always `rounds`.
+    least_rounds: int = 0
+    # Numbers are read by their level of measurement where the spec tells it: as ranks, or as
+    # multiples of the instance's own scale. Weights have the reading that they were trained with.
+    levels: bool = False
 
     def __post_init__(self) -> None:
         require("width", self.width, self.width >= 1, "a whole number from 1")
         require("rounds", self.rounds, self.rounds >= 1, "a whole number from 1")
         require("message_depth", self.message_depth, self.message_depth in (2, 3), "2 or 3")
+        most = self.rounds if self.tied else 0
+        expected = "a whole number from 0 to rounds" if self.tied else "0 (only tied rounds vary)"
+        require("least_rounds", self.least_rounds, 0 <= self.least_rounds <= most, expected)
         require_one_of("aggregation", self.aggregation, get_args(Aggregation))
         require_one_of("pooling", self.pooling, get_args(Pooling))
         require_one_of("actor", self.actor, get_args(Actor))

@@ -58,9 +58,10 @@ class ImproveTrainer:
         self.memory = Memory(len(self.pool), shortest=not problem.objectives)
         self.stage = Stage(compiled, self.pool, graphs, recipe.improve.samples)
         self.experts = ExpertStage(compiled, self.pool, graphs, seed)
-        self.lessons = Lessons(compiled, self.pool, self.memory, recipe.improve.batch, seed)
         self.graphs = graphs
         self.policy = policy or fresh_policy(problem, recipe, seed)
+        batch, signature = recipe.improve.batch, self.policy.signature
+        self.lessons = Lessons(compiled, self.pool, self.memory, batch, seed, signature)
         if policy is None and recipe.improve.spread > 0:
             engine = self.stage.engine
             engine.load(engine.environments, engine.environments % len(self.pool))
@@ -139,8 +140,9 @@ class ImproveTrainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         chances = log_chances(self.policy(lesson.packed), lesson.packed)
-        wanted = torch.from_numpy(lesson.packed.offsets[:-1] + lesson.wanted).to(chances.device)
-        loss = -chances[wanted].mean()
+        rows = lesson.packed.rows(lesson.wanted)
+        wanted = torch.from_numpy(rows[rows >= 0]).to(chances.device)  # what the network reads
+        loss = -chances[wanted].sum() / max(len(wanted), 1)
         self.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.clip)
