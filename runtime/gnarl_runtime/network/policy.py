@@ -71,17 +71,33 @@ class Policy(nn.Module):  # type: ignore[misc]
     def forward(self, packed: Packed | Graphs) -> Output:
         """Scores of all nodes and values of all graphs; illegal nodes are out before a softmax."""
         graphs = to_graphs(packed, self.device) if isinstance(packed, Packed) else packed
+        self._verify_columns(graphs)
         h = self.processor(self.encoder(graphs), graphs)  # (nodes, width)
         pooled = self.pool(h, graphs)  # (graphs, width)
         scores = self.actor(h, pooled, graphs)
         logits = scores.masked_fill(~graphs.legal, -torch.inf)
         return Output(logits, self.critic(pooled), pooled)
 
+    def _verify_columns(self, graphs: Graphs) -> None:
+        """The kernels would read past the end of a row."""
+        found, wanted = graphs.x.shape[1], len(self.signature.node)
+        if found != wanted:
+            raise ValueError(
+                f"expected {wanted} columns per node, found {found}; "
+                "likely fix: pack(batch, slots, policy.signature)"
+            )
+
     def use_kernel(self, kernel: Kernel) -> None:
         """Choose how messages are computed, instead of what GNARL_KERNEL said."""
         for module in self.modules():
             if isinstance(module, Mpnn | TiedMpnn | Pool | ProtoActor):
                 module.kernel = kernel
+
+    def use_rounds(self, count: int) -> None:
+        """Choose how many tied rounds there are; other rounds are as many as their weights."""
+        for module in self.modules():
+            if isinstance(module, TiedMpnn):
+                module.count = count
 
     @property
     def device(self) -> torch.device:
