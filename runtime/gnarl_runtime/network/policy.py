@@ -17,6 +17,7 @@ from gnarl_runtime.batch.pack import Packed
 from gnarl_runtime.batch.signature import Signature, signature_of
 from gnarl_runtime.network.actor import Critic, Pool, ProtoActor
 from gnarl_runtime.network.encoder import Encoder
+from gnarl_runtime.network.firsts import Firsts, ordered_columns
 from gnarl_runtime.network.freed_memory import keep_freed_memory
 from gnarl_runtime.network.graphs import Graphs, to_graphs
 from gnarl_runtime.network.messages import Kernel
@@ -64,6 +65,9 @@ class Policy(nn.Module):  # type: ignore[misc]
         )
         self.encoder = Encoder(self.signature, self.config.width)
         self.processor = make_processor(self.config) if processor is None else processor
+        # Without an ordered column there is nobody to be first.
+        able = self.config.firsts and ordered_columns(self.signature)
+        self.firsts = Firsts(self.config, self.signature) if able else None
         self.pool = Pool(self.config.pooling)
         self.actor = ProtoActor(self.config.width, self.config.actor)
         self.critic = Critic(self.config.width)
@@ -73,6 +77,7 @@ class Policy(nn.Module):  # type: ignore[misc]
         graphs = to_graphs(packed, self.device) if isinstance(packed, Packed) else packed
         self._verify_columns(graphs)
         h = self.processor(self.encoder(graphs), graphs)  # (nodes, width)
+        h = h if self.firsts is None else self.firsts(h, graphs)
         pooled = self.pool(h, graphs)  # (graphs, width)
         scores = self.actor(h, pooled, graphs)
         logits = scores.masked_fill(~graphs.legal, -torch.inf)

@@ -31,6 +31,9 @@ class PolicyConfig:
     layer_norm: bool = False  # after each round; the paper has none, deep sums may need it
     chains: bool = False  # nodes also know where pointers lead in the end, however far that is
     whole: bool = False  # each further round also hears the whole graph
+    # Gates, learned, that choose candidates: of these, flags say who has the smallest and who the
+    # largest of each number, exactly.
+    firsts: int = 0
     tied: bool = False  # all rounds have the same weights, and each reads the encoding again
     # Tied rounds: every update of training draws their number, from this up to `rounds`; 0: none.
     least_rounds: int = 0
@@ -39,6 +42,7 @@ class PolicyConfig:
     def __post_init__(self) -> None:
         require("width", self.width, self.width >= 1, "a whole number from 1")
         require("rounds", self.rounds, self.rounds >= 1, "a whole number from 1")
+        require("firsts", self.firsts, self.firsts >= 0, "a whole number from 0")
         require("message_depth", self.message_depth, self.message_depth in (2, 3), "2 or 3")
         self._require_what_fits_together()
         require_one_of("aggregation", self.aggregation, get_args(Aggregation))
