@@ -101,7 +101,7 @@ def measured(
     import gnarl_dsl as gnarl
     from gnarl_runtime.checkpoints.checkpoint import load_checkpoint
     from gnarl_runtime.envs.engine import compile_for
-    from gnarl_runtime.evaluation.summary import wilson_interval
+    from gnarl_runtime.evaluation.summary import wilson
     from gnarl_runtime.instances.pools import draw_pool
     from gnarl_runtime.network.policy import prepare_torch
     from gnarl_runtime.search.rollout import play
@@ -114,7 +114,7 @@ def measured(
     )
     trained = load_checkpoint(run)
     outcomes = play(trained.policy, compiled, pool)
-    low, high = wilson_interval(int(outcomes.success.sum()), count)
+    low, high = wilson(float(outcomes.success.sum()), count)
     return {
         "graphs": count,
         "success": float(outcomes.success.mean()),

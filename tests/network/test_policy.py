@@ -29,7 +29,14 @@ CONFIGS = {
     "gatv2": PolicyConfig(width=32, processor="gatv2"),
     "product": PolicyConfig(width=32, actor="product"),
     "deep": PolicyConfig(
-        width=32, rounds=3, chains=True, whole=True, tied=True, layer_norm=True, played_rounds=5
+        width=32,
+        rounds=3,
+        chains=True,
+        firsts=2,
+        whole=True,
+        tied=True,
+        layer_norm=True,
+        played_rounds=5,
     ),
     "whole": PolicyConfig(width=32, rounds=3, whole=True, aggregation="sum", pooling="mean"),
 }
@@ -223,6 +230,7 @@ def test_fused_deep_policy_equals_the_torch_one(name: str, aggregation: str, tie
         aggregation=aggregation,  # type: ignore[arg-type]
         layer_norm=True,
         chains=True,
+        firsts=3,
         whole=True,
         tied=tied,
     )
@@ -342,6 +350,7 @@ def test_a_processor_of_ones_own() -> None:
         ({"aggregation": "mean"}, "aggregation: expected max or sum, found 'mean'"),
         ({"pooling": "sum"}, "pooling: expected max or mean, found 'sum'"),
         ({"actor": "cosine"}, "actor: expected distance or product, found 'cosine'"),
+        ({"firsts": -1}, "firsts: expected a whole number from 0, found -1"),
         ({"least_rounds": 1}, "least_rounds: expected 0 without tied = true, found 1"),
         ({"played_rounds": 9}, "played_rounds: expected 0 without tied = true, found 9"),
         ({"tied": True, "least_rounds": 3}, "least_rounds: .* from 0 to rounds, found 3"),

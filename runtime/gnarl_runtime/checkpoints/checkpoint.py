@@ -169,6 +169,7 @@ def _verify_sizes(file: Path, policy: PolicyConfig, arrays: Mapping[str, NDArray
     for name, said, most in (
         ("rounds", 1 if policy.tied else policy.rounds, len(arrays)),
         ("width", policy.width, widest),
+        ("firsts", policy.firsts, widest),
     ):
         if said > most:
             raise CheckpointError(
