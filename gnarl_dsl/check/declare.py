@@ -62,6 +62,8 @@ def _block(names: Declarations, block: ast.Block, overrides: Mapping[str, str]) 
             pass
         case ast.Reward() | ast.Metric() | ast.Expert() | ast.MadeExpert() | ast.Instances():
             pass
+        case ast.Observe() | ast.Messages():
+            pass
         case _:
             assert_never(block)
 

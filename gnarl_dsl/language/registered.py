@@ -173,18 +173,65 @@ SOURCES: Mapping[str, SourceSignature] = {
         types=(kinds.SCALAR,),
         args=("low", "high"),
         doc="uniform numbers",
+        ordered=True,
     ),
     "coin": SourceSignature(
         places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
         types=(kinds.MASK,),
         args=("p",),
         doc="true with probability p",
+        least=0,
+        most=1,
     ),
     "euclidean": SourceSignature(
         places=(kinds.EDGE, kinds.PAIR),
         types=(kinds.SCALAR,),
         args=(),
         doc="distances of points in the unit square",
+    ),
+    "exponential": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.SCALAR,),
+        args=("mean",),
+        doc="exponentially distributed numbers, of mean 1 if nothing else is said",
+        defaults=(1.0,),
+        least=0,
+    ),
+    "integers": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.SCALAR,),
+        args=("low", "high"),
+        doc="whole numbers, both ends included",
+        ordered=True,
+        whole=True,
+    ),
+    "normal": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.SCALAR,),
+        args=("mean", "deviation"),
+        doc="normally distributed numbers, of mean 0 and deviation 1 if nothing else is said",
+        defaults=(0.0, 1.0),
+        least=0,
+    ),
+    "lognormal": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.SCALAR,),
+        args=("mean", "deviation"),
+        doc="numbers whose logarithm is normally distributed",
+        defaults=(0.0, 1.0),
+        least=0,
+    ),
+    "any_category": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.CATEGORICAL,),
+        args=(),
+        doc="each category with the same probability",
+    ),
+    "position": SourceSignature(
+        places=(kinds.NODE,),
+        types=(kinds.SCALAR,),
+        args=(),
+        doc="i / n for the i-th node along a path, or in random order",
     ),
     "given": SourceSignature(
         places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
@@ -198,10 +245,12 @@ GENERATORS: Mapping[str, GeneratorSignature] = {
     "er": GeneratorSignature(
         args=("p",),
         doc="Erdős–Rényi: each edge with probability p",
+        instead=(("degree",), ("log_degree",)),
     ),
     "gnm": GeneratorSignature(
         args=("p",),
         doc="Erdős–Rényi: edges between a share p of all pairs",
+        instead=(("degree",), ("log_degree",)),
     ),
     "ba": GeneratorSignature(
         args=("m",),
@@ -222,5 +271,31 @@ GENERATORS: Mapping[str, GeneratorSignature] = {
     "complete": GeneratorSignature(
         args=(),
         doc="all pairs",
+    ),
+    "path": GeneratorSignature(
+        args=(),
+        doc="one path through all nodes",
+    ),
+    "regular": GeneratorSignature(
+        args=("k",),
+        doc="each node has k random neighbours",
+    ),
+    "bipartite": GeneratorSignature(
+        args=("p",),
+        doc="two equal sides, edges between them with probability p",
+        instead=(("degree",),),
+    ),
+    "powerlaw": GeneratorSignature(
+        args=("exponent", "degree"),
+        doc="Chung–Lu: few nodes have most edges",
+    ),
+    "geometric": GeneratorSignature(
+        args=("radius",),
+        doc="points in a square, joined within the radius",
+        instead=(("degree",),),
+    ),
+    "delaunay": GeneratorSignature(
+        args=(),
+        doc="Delaunay triangulation of points in a square",
     ),
 }

@@ -72,17 +72,36 @@ class FunctionSignature:
 
 @dataclass(frozen=True)
 class SourceSignature:
-    """Where an input may come from: places and types it fits, and its number arguments."""
+    """Where an input may come from: places and types it fits, and its number arguments.
+
+    Without arguments, `defaults` are meant. `ordered` arguments may not fall, `whole` ones are
+    whole numbers, and the last one is from `least` to `most`.
+    """
 
     places: tuple[Place, ...]
     types: tuple[FeatureType, ...]
     args: tuple[str, ...]
     doc: str
+    defaults: tuple[float, ...] = ()
+    ordered: bool = False
+    whole: bool = False
+    least: float | None = None
+    most: float | None = None
+
+    def called(self, name: str) -> str:
+        """How a spec writes a source of this name with all of its arguments."""
+        return f"{name}({', '.join(self.args)})" if self.args else name
 
 
 @dataclass(frozen=True)
 class GeneratorSignature:
-    """A family of random graphs; `n` is understood."""
+    """A family of random graphs; `n` is understood. `instead` has other ways to say the same."""
 
     args: tuple[str, ...]
     doc: str
+    instead: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def forms(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of arguments of which one has to be given."""
+        return (self.args, *self.instead)

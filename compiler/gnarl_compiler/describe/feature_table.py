@@ -76,8 +76,7 @@ def _type_text(feature: Feature) -> str:
 
 def _initial_text(problem: Problem, feature: Feature) -> str:
     if feature.source is not None:
-        args = ", ".join(f"{arg:g}" for arg in feature.source.args)
-        return f"- ({feature.source.name}{f'({args})' if args else ''})"
+        return f"- ({feature.source.label})"
     if feature.initial is None:
         return "-"
     value = problem.text_of(feature.initial.span)

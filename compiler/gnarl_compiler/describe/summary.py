@@ -191,6 +191,8 @@ def _expert(problem: Problem, expert: Expert) -> str:
 
 
 def _splits(instances: InstanceSet) -> Iterator[str]:
+    for law in instances.laws:
+        yield f"{law.input} ~ {law.source.label}"
     for split in instances.splits:
         args = ", ".join(f"{draw.name} = {_draw(draw)}" for draw in split.args)
         yield f"{split.name} {split.count} {split.generator}({args})"

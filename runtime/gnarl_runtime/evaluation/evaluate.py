@@ -121,10 +121,10 @@ def evaluate(
 
 def split_sizes(problem: Problem, split: str, instances: str | None = None) -> list[int]:
     """The numbers of nodes that a split lists; nothing if it draws from a range."""
-    args = {arg.name: arg for arg in choose_split(problem, split, instances).args}
-    own = args.get("n")
-    listed = own is not None and own.kind == "one_of"
-    return sorted({int(value) for value in own.values}) if own is not None and listed else []
+    lines = choose_split(problem, split, instances).lines
+    own = [arg for line in lines for arg in line.args if arg.name == "n"]
+    listed = all(arg.kind == "one_of" for arg in own)
+    return sorted({int(value) for arg in own for value in arg.values}) if listed else []
 
 
 def choose_reference(problem: Problem, plan: Plan) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from gnarl_compiler.graphs.instance import Instance
-from gnarl_compiler.instances.draw import choose_split, draw_instance, families
+from gnarl_compiler.instances.draw import choose_split, draw_instance, family_of
 from gnarl_compiler.instances.generators import GenerationError
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import INPUT
@@ -27,8 +27,8 @@ def usual_scales(problem: Problem) -> dict[str, float]:
     if not names or not problem.instances:
         return {}
     try:
-        kind = families(choose_split(problem, "train"))[0]
-        drawn = [draw_instance(problem, kind, 0, number) for number in range(_DRAWN)]
+        split = choose_split(problem, "train")
+        drawn = [draw_instance(problem, family_of(split, k), 0, k) for k in range(_DRAWN)]
     except (GenerationError, LookupError):  # values from files only, or no such split
         return {}
     return {name: max(largest(instance, name) for instance in drawn) for name in names}

@@ -130,17 +130,27 @@ def log_chances(output: Output, packed: Packed) -> Tensor:
 
 
 def argmax(output: Output, packed: Packed) -> Tensor:
-    """The best node of each graph, numbered within the graph; -1 if none is legal."""  # (graphs,)
-    return segment_argmax(output.logits, *_segments(output, packed))
+    """The best node of each graph, as its instance numbers it; -1 if none is legal."""  # (graphs,)
+    return _nodes(segment_argmax(output.logits, *_segments(output, packed)), packed)
 
 
 def sample(output: Output, packed: Packed, uniform: Tensor, temperature: float = 1.0) -> Tensor:
-    """A node of each graph drawn from the policy, numbered within the graph; -1 if none is legal.
+    """A node of each graph drawn from the policy, as its instance numbers it; -1 if none is legal.
 
     `uniform` (graphs,) in [0, 1); a low temperature favours the best (the paper's lambda).
     """  # (graphs,)
     scores = output.logits.double() / temperature
-    return segment_sample(scores, *_segments(output, packed), uniform.to(scores.device))
+    places = segment_sample(scores, *_segments(output, packed), uniform.to(scores.device))
+    return _nodes(places, packed)
+
+
+def _nodes(places: Tensor, packed: Packed) -> Tensor:
+    """Which nodes of the instances stand at these places of each graph; -1 stays."""  # (graphs,)
+    if packed.node is None or not len(packed.node):
+        return places
+    rows = torch.from_numpy(packed.offsets[:-1]).to(places.device) + places
+    node = torch.from_numpy(packed.node).to(places.device)
+    return torch.where(places < 0, -1, node[rows.clamp(0, len(node) - 1)])
 
 
 def _segments(output: Output, packed: Packed) -> tuple[Tensor, Tensor]:

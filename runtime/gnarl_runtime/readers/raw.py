@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
-from gnarl_compiler.instances.sources import draw_values
+from gnarl_compiler.instances.sources import draw_feature
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, INPUT, NODE, ORACLE, PAIR, Place
 from gnarl_runtime.instances.cells import Values
@@ -188,11 +188,9 @@ class _Builder:
                 f"{self.raw.where}: the input `{feature.name}` ({feature.place} {feature.type}) "
                 f"of {self.problem.name} is missing, and it cannot be drawn"
             )
-        args = ", ".join(f"{arg:g}" for arg in source.args)
-        text = f"{source.name}({args})" if args else source.name
-        self.notes.append(f"`{feature.name}` was drawn from {text} with seed {self.seed}")
+        self.notes.append(f"`{feature.name}` was drawn from {source.label} with seed {self.seed}")
         rng = stream(self.seed, "import", self.number, position)
-        return draw_values(source.name, source.args, feature.place, self.graph, rng)
+        return draw_feature(feature, source, self.graph, rng)
 
     def unused(self) -> Iterator[str]:
         raw = self.raw

@@ -123,9 +123,7 @@ def _policy_log_chances(
         logits = output.logits
         graph = torch.from_numpy(packed.graph).to(logits.device)
         found = segment_log_softmax(logits.double() / temperature, graph, packed.graphs)
-    out[packed.graph, np.arange(len(packed.graph)) - packed.offsets[packed.graph]] = (
-        found.cpu().numpy()
-    )
+    packed.spread(found.cpu().numpy(), out)
 
 
 def instance_keys(pool: Pool) -> Index:

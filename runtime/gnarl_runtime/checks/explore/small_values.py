@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.graphs.streams import stream
+from gnarl_compiler.instances.sources import SOURCES, usual_range
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT
 from gnarl_runtime.checks.explore.census import automorphisms
@@ -97,9 +98,13 @@ def _numbers(feature: Feature) -> tuple[float, ...]:
         return _WEIGHTS
     if name == "euclidean":
         return _DISTANCES
-    if name == "uniform" and source is not None:
-        return dyadic_range(*source.args)
-    return _ANY
+    known = SOURCES.get(name)
+    if known is None or known.span is None:
+        return _ANY
+    if known.positive:
+        return _WEIGHTS
+    low, high = usual_range(source)
+    return (low, low + (high - low) // 2, high) if known.whole else dyadic_range(low, high)
 
 
 def dyadic_range(low: float, high: float) -> tuple[float, ...]:

@@ -33,7 +33,7 @@ from gnarl_runtime.training.environment_arrays import engine_arrays, restore_eng
 from gnarl_runtime.training.fresh import fresh_policy, vary_rounds
 from gnarl_runtime.training.imitation.critic_lessons import CriticLessons
 from gnarl_runtime.training.imitation.imitation_loss import imitation_loss
-from gnarl_runtime.training.imitation.labels import draw_labelled, label_rows
+from gnarl_runtime.training.imitation.labels import count_outside, draw_labelled, label_rows
 from gnarl_runtime.training.imitation.material import Material, draw_material
 from gnarl_runtime.training.trainer import Metrics, Stretch
 
@@ -93,19 +93,23 @@ class ImitationTrainer:
         engine.expert(out=self.labels)
         packed = pack(engine.batch, engine.environments, self.policy.signature)
         output = self.policy(packed)
-        label = torch.from_numpy(label_rows(self.labels, packed.graph, packed.offsets))
+        label = torch.from_numpy(label_rows(self.labels, packed))
         loss, labelled = imitation_loss(
             self.recipe.loss, log_chances(output, packed), label, packed
         )
         lesson = self.critic.loss(self.policy, output) if self.recipe.critic else 0.0
         self._learn(loss + self.recipe.critic * lesson)
         self._average()
+        outside = {}
+        if packed.node is not None:
+            outside["outside"] = float(count_outside(self.labels, packed))
         agreed = self._move(output, packed)
         self.done += 1
         return {
             "loss": float(loss.detach()),
             "states": float(packed.graphs),
             "unlabelled": float(packed.graphs - labelled),
+            **outside,
             "agreement": agreed,
         }
 

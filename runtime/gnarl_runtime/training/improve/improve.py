@@ -141,8 +141,9 @@ class ImproveTrainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         chances = log_chances(self.policy(lesson.packed), lesson.packed)
-        wanted = torch.from_numpy(lesson.packed.offsets[:-1] + lesson.wanted).to(chances.device)
-        loss = -chances[wanted].mean()
+        rows = lesson.packed.rows(lesson.wanted)
+        wanted = torch.from_numpy(rows[rows >= 0]).to(chances.device)  # what the network reads
+        loss = -chances[wanted].sum() / max(len(wanted), 1)
         self.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.clip)

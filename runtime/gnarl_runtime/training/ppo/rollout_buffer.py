@@ -84,7 +84,7 @@ class RolloutBuffer:
         packed = pack(self.states, chosen, signature)
         return Samples(
             packed,
-            torch.from_numpy(packed.offsets[:-1] + self.actions.reshape(-1)[chosen]),
+            torch.from_numpy(packed.rows(self.actions.reshape(-1)[chosen])),
             torch.from_numpy(self.log_chances.reshape(-1)[chosen]),
             _rows(estimates.advantages, chosen),
             _rows(estimates.returns, chosen),
