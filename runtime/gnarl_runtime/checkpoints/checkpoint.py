@@ -170,8 +170,9 @@ def _verify_sizes(file: Path, policy: PolicyConfig, arrays: Mapping[str, NDArray
     """Before a network is built: the file holds as much as the description says."""
     widest = max((max(values.shape, default=1) for values in arrays.values()), default=0)
     for name, said, most in (
-        ("rounds", policy.rounds, len(arrays)),
+        ("rounds", 1 if policy.tied else policy.rounds, len(arrays)),
         ("width", policy.width, widest),
+        ("firsts", policy.firsts, widest),
     ):
         if said > most:
             raise CheckpointError(

@@ -53,13 +53,13 @@ class Mpnn(nn.Module):  # type: ignore[misc]
 class TiedMpnn(nn.Module):  # type: ignore[misc]
     """The same round again and again: each reads the encoding, and the embeddings before it.
 
-    So it may be used for more rounds than it was trained with: `count` says how many.
+    So it may be used for more rounds than it was trained with: `count` says how many it makes.
     """
 
     def __init__(self, config: PolicyConfig) -> None:
         super().__init__()
         self.kernel: Kernel = requested_kernel()
-        self.count = config.rounds
+        self.count = config.played_rounds or config.rounds
         self.round = MessageRound(config)
         # What the encoding adds, to the same sums as `project` and `own` of the round.
         self.again = nn.Linear(config.width, 3 * config.width, bias=False)

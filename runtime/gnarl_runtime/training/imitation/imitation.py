@@ -31,7 +31,7 @@ from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Output, Policy, argmax, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
-from gnarl_runtime.training.fresh import fresh_policy
+from gnarl_runtime.training.fresh import fresh_policy, vary_rounds
 from gnarl_runtime.training.imitation.critic_lessons import CriticLessons
 from gnarl_runtime.training.imitation.imitation_loss import imitation_loss
 from gnarl_runtime.training.imitation.labels import count_outside, draw_labelled, label_rows
@@ -92,6 +92,7 @@ class ImitationTrainer:
     def update(self) -> Metrics:
         """Label the states, learn from them, and move on."""
         engine = self.engine
+        vary_rounds(self.policy, self.seed, self.done)
         engine.expert(out=self.labels)
         packed = pack(engine.batch, engine.environments, self.policy.signature, self.drawn)
         output = self.policy(packed)

@@ -28,7 +28,7 @@ from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Policy, log_chances
 from gnarl_runtime.search.free_experts import free_experts
-from gnarl_runtime.training.fresh import fresh_policy, scale_scores
+from gnarl_runtime.training.fresh import fresh_policy, scale_scores, vary_rounds
 from gnarl_runtime.training.improve.drawing import DrawnPlayer, ExpertStage, Stage
 from gnarl_runtime.training.improve.lessons import Lesson, Lessons
 from gnarl_runtime.training.improve.memory import Episodes, Flags, Index, Memory
@@ -83,6 +83,7 @@ class ImproveTrainer:
 
     def update(self) -> Metrics:
         """Play some instances, remember what is best, learn it."""
+        vary_rounds(self.policy, self.seed, self.done)
         instances = self._instances()
         told = self._play(instances)
         for _ in range(self.recipe.epochs):

@@ -28,7 +28,7 @@ from gnarl_runtime.envs.engine import Engine, compile_for
 from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Output, Policy, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
-from gnarl_runtime.training.fresh import fresh_policy, scale_scores
+from gnarl_runtime.training.fresh import fresh_policy, scale_scores, vary_rounds
 from gnarl_runtime.training.ppo.advantages import Advantages
 from gnarl_runtime.training.ppo.episode_tally import EpisodeTally
 from gnarl_runtime.training.ppo.ppo_loss import PpoLoss, ppo_loss
@@ -74,6 +74,7 @@ class PpoTrainer:
     def update(self) -> Metrics:
         """Play `steps` steps of all graphs, learn from them for `epochs` epochs."""
         self.tally.begin()
+        vary_rounds(self.policy, self.seed, self.done)
         for step in range(self.recipe.steps):
             self._play(step)
         self._value_what_follows()
