@@ -1,7 +1,7 @@
 """Random small specs that the checker accepts, and instances to play them on.
 
 `specs()` is a Hypothesis strategy that shrinks; `write_spec(pick)` builds one text from any
-source of choices, such as a seeded generator. Formulas are written by `spec_formulas`.
+source of choices, such as a seeded generator. Formulas are written by `formulas`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from spec_formulas import Pick
-from spec_scope import Declared, Known, Let, Scope
-from spec_updates import Updates
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
+from random_specs.formulas import Pick
+from random_specs.scope import Declared, Known, Let, Scope
+from random_specs.updates import Updates
 
 _INPUT = Scope(state=False, budget=1)
 _COSTS = {"node": 2, "edge": 1, "pair": 1, "graph": 2}
