@@ -70,6 +70,7 @@ class SpecWriter(Updates):
         self.clauses()
         phases = self.phases()
         self.goals()
+        self.views()
         features = "".join(f"  {line}\n" for line in self.lines["feature"])
         parts = [*self.lines["param"], f"graph {' '.join(words)}", f"features\n{features}"]
         blocks = [*parts, *self.lines["let"], *phases, *self.lines["end"]]
@@ -255,6 +256,26 @@ class SpecWriter(Updates):
             f" {self.one_of(('minimising', 'maximising'))} {self.number(s)}" for _ in self.times(2)
         ]
         return f"uniform {variable}{self.where(s)}{''.join(keys)}"
+
+    # What a network reads
+
+    def views(self) -> None:
+        for _ in self.times(2):
+            x = self.fresh("x")
+            line = f"observe {x} in nodes{self.chosen(Scope(budget=1).bind('nodes', x))}"
+            self.lines["end"].append(line)
+        for _ in self.times(1):
+            x, y = self.fresh("x"), self.fresh("y")
+            scope = replace(Scope(budget=1).bind("nodes", x, y), edges=((x, y),))
+            self.lines["end"].append(f"messages ({x}, {y}) in edges{self.chosen(scope)}")
+
+    def chosen(self, s: Scope) -> str:
+        """A condition or none, a criterion or none."""
+        where = self.where(s)
+        if self.chance(2):
+            return where
+        way = self.one_of(("minimising", "maximising"))
+        return f"{where} {way} {self.number(s)} first {1 + self.pick(3)}"
 
     # Phases
 
