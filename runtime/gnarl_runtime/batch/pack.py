@@ -130,6 +130,8 @@ def _message_columns(batch: Batch, columns: tuple[sig.MessageColumn, ...], rows:
                 kernels.edge_bits(*where, against, batch.adjacency, out)
             case sig.PointerColumn(against=against):
                 kernels.pointer_bits(*where, against, batch.features[column.feature], out)
+            case sig.DistanceColumn():
+                kernels.distances(*where, batch.features[column.feature], out)
             case sig.ValueColumn():
                 _pair_column(batch, column, where, out)
             case _:

@@ -74,8 +74,16 @@ class PointerColumn:
     against: bool = False
 
 
+@dataclass(frozen=True)
+class DistanceColumn:
+    """How far the ends of a message are apart, by a feature of points."""
+
+    name: str
+    feature: str
+
+
 NodeColumn = ValueColumn | MarkColumn | LastColumn
-MessageColumn = ValueColumn | SelfColumn | EdgeColumn | PointerColumn
+MessageColumn = ValueColumn | SelfColumn | EdgeColumn | PointerColumn | DistanceColumn
 GraphColumn = ValueColumn | PhaseColumn
 
 
@@ -169,7 +177,7 @@ def _node_columns(problem: Problem, observed: list[Feature]) -> Iterator[NodeCol
     for feature in observed:
         if feature.marks:
             yield MarkColumn(feature.name, feature.name)
-        elif feature.place is NODE and not feature.points:
+        elif feature.place is NODE and not feature.points and not feature.type.apart:
             yield from _value_columns(feature)
     for position, phase in enumerate(problem.phases):
         yield LastColumn(f"last({phase.name})", position)
@@ -193,6 +201,8 @@ def _message_columns(problem: Problem, observed: list[Feature]) -> Iterator[Mess
         if feature.points:
             yield PointerColumn(f"src == {feature.name}[dst]", feature.name)
             yield PointerColumn(f"dst == {feature.name}[src]", feature.name, against=True)
+        elif feature.type.apart:
+            yield DistanceColumn(f"distance({feature.name}, src, dst)", feature.name)
         elif feature.width == 2:
             yield from _value_columns(feature, "[src, dst]")
             if directed or feature.place is PAIR:
