@@ -67,6 +67,11 @@ def declare_feature(names: Declarations, tree: ast.Feature) -> None:
     if stage is None or place is None or kind is None:
         names.lose(tree.name.text)
         return
+    if kind.fixed and stage is not INPUT:
+        name, what = tree.name.text, stage.article
+        names.found.add("GN145", tree.span, name=name, type=kind.name, stage=what)
+        names.lose(name)
+        return
     position = _position(names, tree.columns[1], place)
     categories = _categories(names, tree.columns[2], kind)
     info = FeatureInfo(tree, stage, place, kind, position, *categories)
@@ -147,9 +152,6 @@ def _verify_shape(names: Declarations, info: FeatureInfo) -> None:
         # One node is marked, so the formula is for all of them, not for each.
         why = "one node of all is marked, so what stands after `=` is that node"
         names.found.add("GN107", tree.columns[1].span, form="node", why=why)
-    if info.type.fixed and info.stage is not INPUT:
-        what = info.stage.article
-        names.found.add("GN145", tree.span, name=tree.name.text, type=info.type.name, stage=what)
     if names.is_mutable and info.place is EDGE and info.stage is not DERIVED:
         names.found.add("GN125", tree.span, name=tree.name.text)
 

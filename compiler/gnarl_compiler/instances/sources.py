@@ -316,9 +316,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             (),
             "i / n for the i-th node along a path, or in random order",
         ),
-        "square": Source(
-            {NODE: _square}, (POINT,), (), "points of the unit square, uniformly"
-        ),
+        "square": Source({NODE: _square}, (POINT,), (), "points of the unit square, uniformly"),
         "given": Source(
             dict.fromkeys(PLACES.values(), _given),
             tuple(TYPES.values()),

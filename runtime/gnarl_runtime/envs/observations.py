@@ -5,8 +5,8 @@ Keys besides the features are words that no feature can be called:
     n      (1,)    nodes in use               edges  (E, 2)  both ends of each edge, -1 unused
     phase  (1,)    which phase picks now      last   (P,)    latest pick per phase, -1 unset
 
-Node features are (N,), points (N, 2), pair features (N, N), edge features (E,) in the order of `edges`;
-graph features and the node of a mask_one are (1,).
+Node features are (N,), points (N, 2), pair features (N, N), edge features (E,) in the order of
+`edges`; graph features and the node of a mask_one are (1,).
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Converter:
             raise InstanceError(
                 f"{self.where}: {what} must hold two coordinates for each node, found {found}"
             )
-        return np.asarray(array[:, 0] + 1j * array[:, 1])
+        return np.ascontiguousarray(array, np.float64).view(np.complex128)[:, 0]
 
     def _listed(self, values: Mapping[Any, Any], what: str) -> list[Any]:
         for label in self.labels:

@@ -1,7 +1,8 @@
 """An instance and a seed go in, a place for every node within the unit square comes out.
 
 Coordinates count if the instance has them: as points, as inputs `x` and `y` of its nodes, or
-hidden in distances between all nodes that only points of a plane can have. Otherwise the graph decides.
+hidden in distances between all nodes that only points of a plane can have. Otherwise the graph
+decides.
 """
 
 from __future__ import annotations

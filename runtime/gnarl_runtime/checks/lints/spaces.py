@@ -168,6 +168,8 @@ class _Looks:
         pointer, n = feature.type.names_nodes, self.n
         if values.ndim == 1:
             return _Part(values[:, None], 0, pointer)
+        if feature.type.apart:
+            return _Part(np.abs(values[:, :n, None] - values[:, None, :n]), 2)
         if feature.place is NODE:
             return _Part(values[:, :n], 1, pointer)
         if feature.place is EDGE and not values.shape[1]:  # no graph has an edge
