@@ -122,14 +122,14 @@ def _cell_text(change: Change, labels: Sequence[str]) -> str:
 
 
 def _value_text(feature: Feature | None, value: Value | complex, labels: Sequence[str] = ()) -> str:
+    if isinstance(value, complex):
+        return f"({value.real:.6g}, {value.imag:.6g})"
     if isinstance(value, bool):
         return "true" if value else "false"
     if labels and feature is not None and feature.type.names_nodes:
         return labels[int(value or 0)]
     if feature is not None and feature.choices:
         return feature.choices[int(value or 0)]
-    if isinstance(value, complex):
-        return f"({value.real:.6g}, {value.imag:.6g})"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import choose_split, draw_instance, family_of
@@ -58,7 +60,8 @@ def rescaled(problem: Problem, instances: Sequence[Instance]) -> list[Instance]:
 def _rescale(instance: Instance, by: dict[str, float]) -> Instance:
     inputs = dict(instance.inputs)
     for name, factor in by.items():
-        inputs[name] = inputs[name] / factor  # rounded by the instance
+        values: NDArray[Any] = np.asarray(inputs[name])
+        inputs[name] = values / factor  # rounded by the instance
     return replace(instance, inputs=inputs, oracles={})
 
 
