@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,8 +16,6 @@ from gnarl_dsl.model import Problem
 
 if TYPE_CHECKING:
     from lsp_client import Client
-
-    from benchmarks.paper.outcomes import Places
 
 # Two workers with two threads each wait for one another on two cores; read when torch is loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -60,22 +57,3 @@ def uri(client: Client, tmp_path: Path) -> str:
     uri = client.open(tmp_path / "demo.gnarl", SPEC)
     assert client.diagnostics(uri) == []
     return uri
-
-
-@pytest.fixture(scope="session")
-def finished_paper_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both seeds of a small row of a paper's table, with that table; not to be changed."""
-    from paper_cases import finish_runs
-
-    folder = tmp_path_factory.mktemp("finished")
-    finish_runs(folder)
-    return folder
-
-
-@pytest.fixture
-def places(finished_paper_runs: Path, tmp_path: Path) -> Places:
-    """A copy of them."""
-    from paper_cases import places_in
-
-    copytree(finished_paper_runs, tmp_path / "copy")
-    return places_in(tmp_path / "copy")

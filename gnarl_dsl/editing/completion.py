@@ -147,8 +147,16 @@ def _names(document: Document, source: Source, place: Place) -> Iterator[Suggest
         yield from _variables(document, source, place)
     elif place.block.head.text == "expert" and before[2:3] == ["="]:
         yield from _parts_of_made(document, before)
+    elif place.block.head.text in vocabulary.WINDOWS and _after_criterion(before):
+        yield from (Suggestion(w, Sort.WORD, doc=d) for w, d in vocabulary.WINDOW_PARTS.items())
+        yield from _formula_names(document, source, place)
     elif not _declares(place, before):
         yield from _formula_names(document, source, place)
+
+
+def _after_criterion(before: list[str]) -> bool:
+    """Whether `first N` can stand here."""
+    return bool({"minimising", "maximising"} & set(before[:-1]))
 
 
 def _special_words(place: Place, before: list[str]) -> Mapping[str, str] | None:

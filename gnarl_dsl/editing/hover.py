@@ -140,7 +140,15 @@ def _about_special(place: Place) -> str | None:
         return _about_instances(place)
     if head == "expert" and words[2:3] == ["="]:
         return _about_making(word, place.index)
+    if head in vocabulary.WINDOWS:
+        table = vocabulary.WINDOW_PARTS if place.index > 0 and _ends_line(place) else {}
+        return _named(word, table if place.index else vocabulary.WINDOWS)
     return None
+
+
+def _ends_line(place: Place) -> bool:
+    """Whether only a number follows."""
+    return [word.kind for word in place.line.words[place.index + 1 :]] == ["number"]
 
 
 def _about_making(word: str, index: int) -> str | None:

@@ -32,6 +32,8 @@ WORK = "work"  # the unit of a search's budget: picks, tried ones included
 SEARCH_WORK = 2000  # picks per instance where a spec names no budget
 MAX_WORK = 1_000_000_000
 
+MAX_FIRST = 1_000_000  # `minimising E first N` in `observe` and `messages`
+
 # Names that already mean something in a formula and cannot be declared again. Registered functions
 # are not among them: one more of these must not break a spec that has a name of its own for it.
 RESERVED = frozenset(["n", "m", "nodes", "edges", "edge", *MATH, *NEAR, *DEGREES, *CHASES])

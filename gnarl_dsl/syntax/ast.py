@@ -207,6 +207,7 @@ class ProblemHead(Tree):
 
 class Param(Tree):
     name: Ident
+    unit: Ident | None
     choices: tuple[Ident, ...]
     default: Expr
     doc: str
@@ -384,6 +385,30 @@ class Instances(Tree):
     laws: tuple[InputLaw, ...] = ()
 
 
+class Nearest(Tree):
+    """`minimising E first 24`: the best so many of those that a window or a node could have."""
+
+    direction: str
+    key: Expr
+    count: Number
+
+
+class Observe(Tree):
+    """`observe x in nodes where P`: nodes that the network reads."""
+
+    binder: Binder
+    where: Expr | None
+    nearest: Nearest | None
+
+
+class Messages(Tree):
+    """`messages (x, y) in edges where P`: pairs along which messages run."""
+
+    binder: Binder
+    where: Expr | None
+    nearest: Nearest | None
+
+
 class Drop(Tree):
     kind: Ident
     names: tuple[Ident, ...]
@@ -408,6 +433,8 @@ Block = (
     | Expert
     | MadeExpert
     | Instances
+    | Observe
+    | Messages
     | Drop
 )
 

@@ -81,6 +81,11 @@ class Engine:
         self.ends = np.zeros((slots, self.batch.layout.edges, 2), np.int32)
         self.environments = np.arange(slots)
         self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
+        # What the network reads: found at reset where inputs decide it, else in every state.
+        known = compiled.artifact.abi.has
+        views = (Role.WINDOW.of(), Role.MESSAGES.of())
+        self._views = [name for name in views if known(name)]
+        self._early_views = [name for name in (Role.MESSAGES.of("reset"),) if known(name)]
         self.episodes = np.zeros(slots, np.int64)
         self.instance = np.zeros(slots, np.int64)  # (slots,) its number in the pool
         self.following = {  # how far each slot follows what was found, by expert
@@ -124,6 +129,8 @@ class Engine:
             found.start(slots)
         self.kernels.reset(slots)
         self._fill_ends(slots)
+        for name in self._early_views:
+            self.kernels.run(name, slots)
         self._observe(slots)
 
     def step(self, actions: NDArray[np.int64]) -> None:
@@ -147,6 +154,8 @@ class Engine:
         if self._has_derived:
             self.kernels.run("observe", slots, self.kernels.fault)
             self.kernels.raise_faults()
+        for name in self._views:
+            self.kernels.run(name, slots)
 
     def expert(
         self,
