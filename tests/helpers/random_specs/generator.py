@@ -109,6 +109,10 @@ class SpecWriter(Updates):
         return Known(self.name(stem), stage, place, kind, count, choices)
 
     def input_feature(self) -> None:
+        if self.chance(5):
+            points = Known(self.name("xy"), "input", "node", "point")
+            self.declare(points, "node", f"~ {self.one_of(('square', 'given'))}")
+            return
         known = self.shape("input", "w")
         source = "given"
         if known.type == "scalar":
@@ -159,6 +163,9 @@ class SpecWriter(Updates):
             case "graph", "scalar":
                 calls += [f"relaxation_count({a}, {s})" for a in weights for s in starts]
                 calls += [f"mst_weight({a})" for a in weights if not self.names.directed]
+                points = [f.name for f in inputs if f.type == "point"]
+                calls += [f"relaxation_count({p}, {s})" for p in points for s in starts]
+                calls += [f"mst_weight({p})" for p in points if not self.names.directed]
             case "node", "mask" if not self.names.directed:
                 calls += [f"min_vertex_cover({w})" for w in loads]
                 calls += [f"vertex_cover_primal_dual({w}, 0.1)" for w in loads]
@@ -333,6 +340,9 @@ def random_input(feature: Feature, graph: Graph, rng: np.random.Generator) -> Ar
             return np.asarray(rng.integers(graph.n, size=shape))
         case "mask":
             values = np.asarray(rng.random(shape) < 0.5)
+        case "point":
+            x, y = random_numbers(feature, (2, graph.n), rng)
+            values = np.asarray(x + 1j * y)
         case "categorical":
             values = np.asarray(rng.integers(feature.categories, size=shape))
         case _:
