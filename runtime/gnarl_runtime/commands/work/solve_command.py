@@ -44,7 +44,7 @@ def solve_command(args: argparse.Namespace) -> int:
         graphs = own_graphs(
             problem, args.data, seed=args.seed, rounded=args.rounded, repair=args.repair
         )
-        notes = notes_about(problem, graphs, args.rescale, FLAGS)
+        notes = notes_about(subject, graphs, args.rescale, FLAGS)
         if args.silent_search:
             args.search, warned = preferred_search(subject, args.search, FLAGS)
             notes = (*warned, *notes)
