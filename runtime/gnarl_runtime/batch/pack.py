@@ -93,7 +93,9 @@ def _rows(batch: Batch, slots: Index) -> _Rows:
     np.cumsum(batch.n[slots], out=offsets[1:])
     nodes, columns = int(offsets[-1]), batch.layout.signature
     bits = np.zeros((nodes, batch.layout.words), np.uint64)
-    whole_kernels.start_rows(slots, offsets, columns.all_pairs, batch.n, batch.rowptr, batch.src, bits)
+    whole_kernels.start_rows(
+        slots, offsets, columns.all_pairs, batch.n, batch.rowptr, batch.src, bits
+    )
     for name in columns.pointers:
         whole_kernels.point_rows(slots, offsets, batch.n, batch.features[name], bits)
     rowptr, graph = np.empty(nodes + 1, np.int64), np.empty(nodes, np.int64)

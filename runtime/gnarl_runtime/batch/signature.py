@@ -201,9 +201,7 @@ def _node_columns(problem: Problem, observed: list[Feature]) -> Iterator[NodeCol
         yield LastColumn(f"last({phase.name})", position)
 
 
-def _chain_columns(
-    pointers: list[str], node: tuple[NodeColumn, ...]
-) -> tuple[NodeColumn, ...]:
+def _chain_columns(pointers: list[str], node: tuple[NodeColumn, ...]) -> tuple[NodeColumn, ...]:
     """What following a pointer to its end tells, however many steps away that is."""
     marks = [column for column in node if isinstance(column, MarkColumn | LastColumn)]
     found: list[NodeColumn] = []

@@ -49,7 +49,6 @@ class PolicyConfig:
         require_one_of("pooling", self.pooling, get_args(Pooling))
         require_one_of("actor", self.actor, get_args(Actor))
 
-
     def _require_what_fits_together(self) -> None:
         only_tied = "0 without tied = true"
         most = (self.rounds, MOST_TIED) if self.tied else (0, 0)
