@@ -340,8 +340,8 @@ def _number(context: Context, tree: ast.Number) -> Typed:
     return _constant(tree.span, value)
 
 
-def _constant(span: Span, value: float) -> Typed:
-    number = model.Number.model_construct(span=span, value=value)
+def _constant(span: Span, value: float, unit: str = "") -> Typed:
+    number = model.Number.model_construct(span=span, value=value, unit=unit)
     return Typed(number, WHOLE if float(value).is_integer() else SCALAR)
 
 
@@ -388,7 +388,7 @@ def _param(context: Context, name: str, span: Span) -> Typed:
     if isinstance(param.value, str):
         chosen = model.Choice.model_construct(span=span, value=param.value)
         return Typed(chosen, Type(CHOICE, choices=param.choices))
-    return _constant(span, param.value)
+    return _constant(span, param.value, param.unit)
 
 
 def _bare_feature(context: Context, tree: ast.Name) -> Typed:
@@ -586,12 +586,12 @@ def _operand(context: Context, tree: ast.Expr, scope: Scope, sign: str) -> Typed
 
 
 def _computed(operator: Operator, operands: list[Typed], span: Span) -> Typed:
-    """An operator on numbers; those that are known now are computed now."""
+    """An operator on numbers; those that are known now are computed now, but for their units."""
     if any(operand.is_poison for operand in operands):
         return poison(span, *operands)
     facts = NO_FACTS.plus(*(operand.facts for operand in operands))
     exprs = [operand.expr for operand in operands]
-    values = [expr.value for expr in exprs if isinstance(expr, model.Number)]
+    values = [e.value for e in exprs if isinstance(e, model.Number) and not e.unit]
     expr: model.Expr
     if len(values) == len(exprs):
         expr = model.Number.model_construct(span=span, value=operator.evaluate(*values))

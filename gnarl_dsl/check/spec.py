@@ -42,7 +42,8 @@ from gnarl_dsl.check.updates import check_update
 from gnarl_dsl.check.windows import check_messages, check_windows
 from gnarl_dsl.language import registered, words
 from gnarl_dsl.language.signatures import SourceSignature
-from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, ORACLE, STATE
+from gnarl_dsl.levels.levels import mixes
+from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NUMBER, ORACLE, STATE
 from gnarl_dsl.report.diagnostics import Collector, EnoughErrors, Note
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.report.suggestions import did_you_mean
@@ -90,6 +91,7 @@ def _problem(
 ) -> model.Problem | None:
     verify_header(blocks, given.lost_blocks, context.found)
     declare_names(context.names, blocks, given.params)
+    _verify_units(context.names)
     verify_parts(blocks, context.names, context.found)
     _check_definitions(context)
     parts: dict[str, Any] = {
@@ -112,7 +114,7 @@ def _problem(
     head = first_of(blocks, ast.ProblemHead)
     assert head is not None
     assert context.names.graph is not None
-    return model.Problem.model_construct(
+    problem = model.Problem.model_construct(
         language=LANGUAGE_VERSION,
         name=head.name.text,
         doc=head.doc,
@@ -125,6 +127,32 @@ def _problem(
         ),
         **parts,
     )
+    _warn_mixes(problem, context.found)
+    return problem
+
+
+def _verify_units(names: Declarations) -> None:
+    """A param that has a unit is a number, and has it from a feature that is one."""
+    known = [name for name, info in names.features.items() if info.type.value is NUMBER]
+    for name, tree in names.param_trees.items():
+        unit = tree.unit
+        if unit is None or names.is_lost(unit.text):
+            continue
+        if unit.text not in known or tree.choices:
+            fix = "Leave it out: words have no unit." if tree.choices else None
+            fix = fix or did_you_mean(unit.text, known)
+            expected = ", ".join(known) or "none"
+            names.found.add(
+                "GN149", unit.span, name=name, unit=unit.text, expected=expected, fix=fix
+            )
+            names.params[name] = names.params[name].model_copy(update={"unit": ""})
+
+
+def _warn_mixes(problem: model.Problem, found: Collector) -> None:
+    """Lengths that meet a number of things."""
+    for mix in mixes(problem):
+        notes = [Note(mix.input.span, f"the unit comes from `{mix.input.name}`")]
+        found.add("GN911", mix.span, sign=mix.sign, name=mix.input.name, notes=notes)
 
 
 # Features and lets

@@ -42,13 +42,7 @@ Named = (
     | ast.Instances
 )
 Clause = (
-    ast.Horizon
-    | ast.Limit
-    | ast.Terminate
-    | ast.Valid
-    | ast.Correct
-    | ast.Observe
-    | ast.Messages
+    ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct | ast.Observe | ast.Messages
 )
 Declaration = Named | Clause | ast.Features
 _KINDS: dict[type[ast.Tree], Kind] = {

@@ -14,7 +14,6 @@ from gnarl_dsl.language.signatures import CHOICE
 from gnarl_dsl.language.words import SEARCH_WORK, WORK
 from gnarl_dsl.model import kinds
 
-
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gnarl_dsl.model.kinds import (
+    ABSOLUTE,
     EDGE,
     MASK,
     NODE,
@@ -16,6 +17,7 @@ from gnarl_dsl.model.kinds import (
     POINTER,
     SCALAR,
     FeatureType,
+    Level,
     Named,
     Place,
 )
@@ -53,6 +55,9 @@ class FunctionSignature:
     An `oracle` function solves the problem, or part of it, so calling it counts as
     reading an oracle. `cost` is (n, m) exponents of one call; `choices` are the words a
     choice argument may take; `random` functions draw from a stream fixed per instance.
+    `keeps` is the level of the numbers in its features: what may be done to all numbers of
+    one of them without another result. A result that is a number has the unit of the argument
+    at position `like`, and changes as that one does; without `like` it stays.
     `home` is the file of the compiler's room `algorithms` that registers it.
     """
 
@@ -67,6 +72,8 @@ class FunctionSignature:
     directed: bool | None = None
     oracle: bool = True
     complete: bool = False
+    keeps: Level = ABSOLUTE
+    like: int | None = None
     home: str = ""
 
 
@@ -75,7 +82,8 @@ class SourceSignature:
     """Where an input may come from: places and types it fits, and its number arguments.
 
     Without arguments, `defaults` are meant. `ordered` arguments may not fall, `whole` ones are
-    whole numbers, and the last one is from `least` to `most`.
+    whole numbers, and the last one is from `least` to `most`. Numbers from a source that
+    `counts` may be those of things.
     """
 
     places: tuple[Place, ...]
@@ -87,6 +95,7 @@ class SourceSignature:
     whole: bool = False
     least: float | None = None
     most: float | None = None
+    counts: bool = False
 
     def called(self, name: str) -> str:
         """How a spec writes a source of this name with all of its arguments."""

@@ -231,7 +231,24 @@ POINTER = FeatureType(
     places=(NODE, GRAPH),
 )
 
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Level(Named):
+    """What may be done to all numbers of a unit at once, so that no decision changes."""
+
+    name: str
+    doc: str  # a sentence for people
+
+    def __post_init__(self) -> None:
+        self.all[self.name] = self
+
+
+ORDINAL = Level("ordinal", "Only compared: any increasing change that keeps 0 decides the same.")
+RATIO = Level("ratio", "Added and scaled, too: multiplying by a number above 0 decides the same.")
+ABSOLUTE = Level("absolute", "Nothing: the numbers mean what they are.")
+
 VALUES: Mapping[str, Value] = Value.all
 STAGES: Mapping[str, Stage] = Stage.all
 PLACES: Mapping[str, Place] = Place.all
 TYPES: Mapping[str, FeatureType] = FeatureType.all
+LEVELS: Mapping[str, Level] = Level.all

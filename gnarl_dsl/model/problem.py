@@ -30,13 +30,14 @@ from gnarl_dsl.report.source import Span
 
 
 class Param(Model):
-    """A constant of the spec and the value chosen for it."""
+    """A constant of the spec and the value chosen for it; `unit` is a feature that has its unit."""
 
     name: str
     choices: tuple[str, ...]
     default: float | str
     value: float | str
     doc: str
+    unit: str = ""
 
 
 class GraphKind(Model):
@@ -457,7 +458,7 @@ def cheapest_reward(problem: Problem) -> str | None:
 # Where things stand, what is said about them, and what follows from the rest.
 _NOT_MEANING = frozenset({"span", "doc", "sources", "costs"})
 # What specs did not always have: where it is empty, they mean what they meant before.
-_LATER = frozenset({"others", "laws", "windows", "messages"})
+_LATER = frozenset({"others", "laws", "windows", "messages", "unit"})
 
 
 def _meaning(value: object) -> Iterator[str]:

@@ -207,6 +207,7 @@ class ProblemHead(Tree):
 
 class Param(Tree):
     name: Ident
+    unit: Ident | None
     choices: tuple[Ident, ...]
     default: Expr
     doc: str

@@ -73,7 +73,10 @@ class TreeBuilder:
         return doc
 
     def param(self, p: Pieces) -> ast.Param:
-        return ast.Param(span_of(p), ident(p[1]), p[2] or (), p[4], text_of(p[5]))
+        return ast.Param(span_of(p), ident(p[1]), p[2], p[3] or (), p[5], text_of(p[6]))
+
+    def param_unit(self, p: Pieces) -> ast.Ident:
+        return ident(p[1])
 
     def param_choices(self, p: Pieces) -> tuple[ast.Ident, ...]:
         return names(p)

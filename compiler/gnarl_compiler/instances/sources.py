@@ -48,6 +48,7 @@ class Source:
     span: Callable[[Sequence[float]], tuple[float, float]] | None = None
     told: tuple[str, ...] = ()  # arguments that no spec writes
     positive: bool = False  # it never draws 0 or less
+    counts: bool = False  # or may be numbers of things
 
     @property
     def signature(self) -> SourceSignature:
@@ -270,6 +271,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             ordered=True,
             whole=True,
             span=lambda args: (args[0], args[1]),
+            counts=True,
         ),
         "normal": Source(
             _everywhere(_normal),
@@ -313,6 +315,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             tuple(TYPES.values()),
             (),
             "only from an instance file",
+            counts=True,
         ),
     }
 )

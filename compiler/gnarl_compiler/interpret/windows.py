@@ -83,9 +83,7 @@ def told_in(problem: Problem, state: State, window: Truths) -> Truths:
     return pairs | pairs.T if problem.graph.directed else pairs  # who is told answers
 
 
-def _add_messages(
-    state: State, messages: model.Messages, window: Truths, pairs: Truths
-) -> None:
+def _add_messages(state: State, messages: model.Messages, window: Truths, pairs: Truths) -> None:
     """Each edge by itself; an undirected one is two. The first are those of the window."""
     read, where, nearest = Evaluator(state), messages.where, messages.nearest
     for receiver in np.flatnonzero(window).tolist():

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, PAIR
+from gnarl_runtime.batch.reading import PLAIN, Reading
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ class Signature:
     directed: bool
     phases: tuple[str, ...]
     observed: tuple[Observed, ...]  # in the order of the spec
+    reading: Reading = PLAIN  # how numbers become columns
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns by location."""
@@ -137,7 +139,7 @@ class Signature:
         return {place.name: tuple(column.name for column in own) for place, own in places}
 
 
-def signature_of(problem: Problem, chains: bool = False) -> Signature:
+def signature_of(problem: Problem, chains: bool = False, reading: Reading = PLAIN) -> Signature:
     """The columns of a problem; with `chains`, also where pointers lead in the end."""
     observed = [feature for feature in problem.features if feature.observed]
     pointers = [feature.name for feature in observed if feature.points]
@@ -151,6 +153,7 @@ def signature_of(problem: Problem, chains: bool = False) -> Signature:
         directed=problem.graph.directed,
         phases=tuple(phase.name for phase in problem.phases),
         observed=tuple(_described(feature) for feature in observed),
+        reading=reading,
     )
 
 

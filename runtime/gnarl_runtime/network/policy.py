@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import Packed
+from gnarl_runtime.batch.reading import PLAIN, Reading
 from gnarl_runtime.batch.signature import Signature, signature_of
 from gnarl_runtime.network.actor import Critic, Pool, ProtoActor
 from gnarl_runtime.network.encoder import Encoder
@@ -56,13 +57,17 @@ class Policy(nn.Module):  # type: ignore[misc]
         problem: Problem | Signature,
         config: PolicyConfig | None = None,
         processor: nn.Module | None = None,
+        reading: Reading = PLAIN,
     ) -> None:
-        """`processor`: one's own instead of the one that the config names."""
+        """`processor`: one's own instead of the one that the config names.
+
+        `reading` is how numbers of a problem are read; a Signature says so itself.
+        """
         super().__init__()
         self.config = config or PolicyConfig()
-        self.signature = (
-            signature_of(problem, self.config.chains) if isinstance(problem, Problem) else problem
-        )
+        if isinstance(problem, Problem):
+            problem = signature_of(problem, self.config.chains, reading)
+        self.signature = problem
         self.encoder = Encoder(self.signature, self.config.width)
         self.processor = make_processor(self.config) if processor is None else processor
         # Without an ordered column there is nobody to be first.
@@ -103,6 +108,11 @@ class Policy(nn.Module):  # type: ignore[misc]
         for module in self.modules():
             if isinstance(module, TiedMpnn):
                 module.count = count
+
+    @property
+    def reading(self) -> Reading:
+        """How states are to be packed for it."""
+        return self.signature.reading
 
     @property
     def device(self) -> torch.device:

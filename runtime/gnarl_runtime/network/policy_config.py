@@ -37,6 +37,9 @@ class PolicyConfig:
     tied: bool = False  # all rounds have the same weights, and each reads the encoding again
     # Tied rounds: every update of training draws their number, from this up to `rounds`; 0: none.
     least_rounds: int = 0
+    # Numbers are read by their level of measurement where the spec tells it: as ranks, or as
+    # multiples of the instance's own scale. Weights have the reading that they were trained with.
+    levels: bool = False
     played_rounds: int = 0  # tied rounds of a policy that plays; 0: `rounds`
 
     def __post_init__(self) -> None:
