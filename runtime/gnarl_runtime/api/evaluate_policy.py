@@ -22,6 +22,7 @@ from gnarl_runtime.api.policies import (
     load_policy,
     torch_set_up,
 )
+from gnarl_runtime.api.verdict import read_verdict
 from gnarl_runtime.checkpoints.checkpoint import BEST, TrainedPolicy
 from gnarl_runtime.evaluation.comparisons import Comparison
 from gnarl_runtime.evaluation.evaluate import POLICY, Figures, Plan, Rival
@@ -82,7 +83,25 @@ class Evaluation:
 
     def table(self, width: int = WIDTH, colour: bool = False) -> str:
         """Sizes down, figures across, under a heading."""
-        return f"{self.heading}\n{table_text(self.figures, width, colour)}"
+        warned = "".join(f"{line}\n" for line in self.warnings)
+        return f"{self.heading}\n{table_text(self.figures, width, colour)}{warned}"
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sizes at which a policy was behind an expert that did not play now."""
+        lines = []
+        for own in (self.trained, *self.others):
+            known = own.path is not None and own.meta.problem_hash == own.problem.hash
+            verdict = read_verdict(own.path.parent) if own.path is not None and known else None
+            name = run_name(own) if self.others else POLICY
+            for nodes in dict.fromkeys(row.nodes for row in self.rows) if verdict else ():
+                rival = verdict.behind_at(nodes) if verdict else None
+                if rival and rival not in self.baselines:
+                    lines.append(
+                        f"{name} was behind `{rival}` on graphs of about {nodes:,} nodes at the "
+                        f"end of its training; --against {rival} plays both on these"
+                    )
+        return lines
 
     def __str__(self) -> str:
         return self.table()
