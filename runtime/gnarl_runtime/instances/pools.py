@@ -188,8 +188,8 @@ def joined(pools: Sequence[Pool]) -> Pool:
 
 def most_nodes(problem: Problem, split: str, instances: str | None = None) -> int | None:
     """The largest number of nodes that a split draws; None if it says no numbers."""
-    args = choose_split(problem, split, instances).args
-    sizes = [max(arg.values) for arg in args if arg.name == "n"]
+    lines = choose_split(problem, split, instances).lines
+    sizes = [max(arg.values) for line in lines for arg in line.args if arg.name == "n"]
     return int(max(sizes)) if sizes else None
 
 
