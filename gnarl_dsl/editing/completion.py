@@ -203,7 +203,8 @@ def _instance_words(before: list[str]) -> Mapping[str, str]:
         return {name: known.doc for name, known in GENERATORS.items()}
     family = GENERATORS.get(before[2]) if len(before) > 3 else None
     starts = family is not None and before[-1] in ("(", ",")
-    return dict.fromkeys(["n", *family.args], "an argument") if family and starts else {}
+    known = dict.fromkeys(name for form in family.forms for name in form) if family else {}
+    return dict.fromkeys(["n", *known], "an argument") if starts else {}
 
 
 def _feature_words(before: list[str]) -> Mapping[str, str]:
@@ -212,7 +213,7 @@ def _feature_words(before: list[str]) -> Mapping[str, str]:
         return {}
     if "~" in before:
         sources = {name: known.doc for name, known in SOURCES.items()}
-        return sources if before[-1] == "~" else {}
+        return sources if before[-1] in ("~", "|") else {}
     spent = len(re.sub(r"\([^)]*\)", "", " ".join(before)).split())
     columns: tuple[Mapping[str, str], ...] = (
         {},

@@ -42,7 +42,7 @@ _BLOCKS = {
     "valid": "What must hold wherever an episode can end. Formulas can use it by this name.",
     "correct": "What makes an end a right answer; may read an oracle. Formulas can use it.",
     "objective": "A number to be maximised: `objective cover = …`.",
-    "reward": "What a step pays: `reward NAME potential | terminal | step FORMULA`.",
+    "reward": "What a step pays: `reward NAME potential | terminal | step = FORMULA`.",
     "metric": "A figure that evaluations report; may read an oracle.",
     "expert": "Who shows how it is done: a choice per phase, or `= greedy OBJECTIVE`, "
     "`= search OBJECTIVE`, `= best of A, B`.",
@@ -178,6 +178,10 @@ FORMULA_NAMES: Mapping[str, tuple[str, str]] = {
         "depth(pointer, x, target)",
         "Steps from x to the target along a pointer feature; `inf` if it is never met. Without a "
         "target: to a node that points to itself.",
+    ),
+    "distance": (
+        "distance(points, x, y)",
+        "How far x and y are apart, by a feature of points.",
     ),
     "path_cost": (
         "path_cost(pointer, weight, x, target)",

@@ -30,13 +30,14 @@ from gnarl_dsl.report.source import Span
 
 
 class Param(Model):
-    """A constant of the spec and the value chosen for it."""
+    """A constant of the spec and the value chosen for it; `unit` is a feature that has its unit."""
 
     name: str
     choices: tuple[str, ...]
     default: float | str
     value: float | str
     doc: str
+    unit: str = ""
 
 
 class GraphKind(Model):
@@ -48,10 +49,26 @@ class GraphKind(Model):
 
 
 class InputSource(Model):
-    """Where an input comes from when instances are generated."""
+    """Where an input comes from when instances are generated; each gets one of all laws."""
 
     name: str
     args: tuple[float, ...]
+    others: tuple[InputSource, ...] = ()
+
+    @property
+    def laws(self) -> tuple[InputSource, ...]:
+        """All of them, each by itself."""
+        if not self.others:
+            return (self,)
+        return (self.model_copy(update={"others": ()}), *self.others)
+
+    @property
+    def label(self) -> str:
+        """As a spec writes it."""
+        return " | ".join(
+            f"{law.name}({', '.join(f'{arg:g}' for arg in law.args)})" if law.args else law.name
+            for law in self.laws
+        )
 
 
 class Feature(Model):
@@ -88,6 +105,11 @@ class Feature(Model):
     def is_number(self) -> bool:
         """Whether its values are numbers that one can calculate with."""
         return self.type.value is NUMBER
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it has a unit: numbers, and points, which are some distance apart."""
+        return self.is_number or self.type.apart
 
     @property
     def is_truth(self) -> bool:
@@ -288,16 +310,26 @@ class Draw(Model):
 
 
 class Split(Model):
+    """One line of a set of instances; lines of one name share a split, as their counts say."""
+
     name: Literal["train", "valid", "test"]
     count: int
     generator: str
     args: tuple[Draw, ...]
 
 
+class InputLaw(Model):
+    """Where an input comes from in one set of instances."""
+
+    input: str
+    source: InputSource
+
+
 class InstanceSet(Model):
     span: Span
     name: str
     splits: tuple[Split, ...]
+    laws: tuple[InputLaw, ...] = ()
 
 
 class CostTerm(Model):
@@ -430,8 +462,8 @@ def cheapest_reward(problem: Problem) -> str | None:
 
 # Where things stand, what is said about them, and what follows from the rest.
 _NOT_MEANING = frozenset({"span", "doc", "sources", "costs"})
-# What means nothing where it is not said, so that specs that do not say it keep their hash.
-_WHERE_SAID = frozenset({"windows", "messages"})
+# What specs did not always have: where it is empty, they mean what they meant before.
+_LATER = frozenset({"others", "laws", "windows", "messages", "unit"})
 
 
 def _meaning(value: object) -> Iterator[str]:
@@ -439,7 +471,7 @@ def _meaning(value: object) -> Iterator[str]:
     match value:
         case Model():
             for name, item in sorted(vars(value).items()):
-                if name not in _NOT_MEANING and (item or name not in _WHERE_SAID):
+                if name not in _NOT_MEANING and (item or name not in _LATER):
                     yield f"{name}="
                     yield from _meaning(item)
             yield ";"

@@ -207,6 +207,7 @@ class ProblemHead(Tree):
 
 class Param(Tree):
     name: Ident
+    unit: Ident | None
     choices: tuple[Ident, ...]
     default: Expr
     doc: str
@@ -224,10 +225,11 @@ class Column(Tree):
 
 
 class SourceOf(Tree):
-    """`~ uniform(0, 1)`: where an input comes from."""
+    """`~ uniform(0, 1) | exponential`: where an input comes from."""
 
     name: Ident
     args: tuple[Expr, ...]
+    others: tuple[SourceOf, ...] = ()
 
 
 class Feature(Tree):
@@ -370,9 +372,17 @@ class Split(Tree):
     args: tuple[GeneratorArg, ...]
 
 
+class InputLaw(Tree):
+    """`A ~ exponential` in a set of instances."""
+
+    name: Ident
+    source: SourceOf
+
+
 class Instances(Tree):
     name: Ident
     splits: tuple[Split, ...]
+    laws: tuple[InputLaw, ...] = ()
 
 
 class Nearest(Tree):

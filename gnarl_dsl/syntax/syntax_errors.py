@@ -29,7 +29,7 @@ EXAMPLES: Mapping[str, str] = {
     "valid": "valid forall (x, y) in edges: in_cover[x] or in_cover[y]",
     "correct": "correct forall x in nodes: d[x] ~= dist[x]",
     "objective": "objective cover = -sum(x in nodes where in_cover[x]: w[x])",
-    "reward": "reward step step -1",
+    "reward": "reward haste step = -1",
     "metric": "metric ratio = -cover / best",
     "expert": "expert nearest\n  visit: uniform v where not in_tour[v] minimising A[here, v]",
     "instances": "instances er\n  train 1000  er(n = {4, 7, 11}, p = [0.1, 0.9])",

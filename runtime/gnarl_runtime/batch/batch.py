@@ -54,6 +54,11 @@ class Batch:
     heard: NDArray[np.uint64] = field(  # (B, N, W) bit u of row v: v hears u
         default_factory=lambda: np.zeros((0, 0, 0), np.uint64)
     )
+    # What readings keep of the inputs (read_tables.py): found again wherever it is missing.
+    tables: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "tables": {}}
 
     @staticmethod
     def allocate(layout: BatchLayout) -> Batch:

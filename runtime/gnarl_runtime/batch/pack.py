@@ -6,7 +6,7 @@ capacity of the batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, assert_never
@@ -19,6 +19,9 @@ from gnarl_runtime.batch import signature as sig
 from gnarl_runtime.batch import view_kernels
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.packed import Floats, Index, Packed
+from gnarl_runtime.batch.read_tables import DrawnRanks, features_read
+
+Features = Mapping[str, NDArray[Any]]
 
 __all__ = ["Packed", "pack"]
 
@@ -60,17 +63,23 @@ class _Rows:
         return (*self.nodes_at, *own)
 
 
-def pack(batch: Batch, slots: Sequence[int] | NDArray[np.integer]) -> Packed:
-    """The graphs in `slots`, in that order, as the network reads them."""
+def pack(
+    batch: Batch,
+    slots: Sequence[int] | NDArray[np.integer],
+    signature: sig.Signature | None = None,
+    drawn: DrawnRanks | None = None,
+) -> Packed:
+    """The graphs in `slots`, in that order, as a network reads them: that of `signature`."""
     chosen = np.asarray(slots, np.int64)  # (G,)
     rows = _rows(batch, chosen)
-    columns = batch.layout.signature
+    columns = signature or batch.layout.signature
+    features = features_read(batch, chosen, columns.reading, drawn)
     legal = np.empty(len(rows.graph), np.bool_)
     rows.kernels.node_values(*rows.nodes_at, batch.legal, -1, legal)
     return Packed(
-        x=_node_columns(batch, columns.node, rows),
-        edge_raw=_message_columns(batch, columns.edge, rows),
-        graph_raw=_graph_columns(batch, columns.graph, chosen),
+        x=_node_columns(batch, features, columns.node, rows),
+        edge_raw=_message_columns(batch, features, columns.edge, rows),
+        graph_raw=_graph_columns(batch, features, columns.graph, chosen),
         rowptr=rows.rowptr,
         src=rows.src,
         dst=rows.dst,
@@ -133,12 +142,14 @@ def _viewed_rows(batch: Batch, slots: Index) -> _Rows:
     return _Rows(slots, offsets, rowptr, src, dst, graph, view)
 
 
-def _graph_columns(batch: Batch, columns: tuple[sig.GraphColumn, ...], slots: Index) -> Floats:
+def _graph_columns(
+    batch: Batch, features: Features, columns: tuple[sig.GraphColumn, ...], slots: Index
+) -> Floats:
     out = np.empty((len(slots), len(columns)), np.float32)
     for position, column in enumerate(columns):
         match column:
             case sig.ValueColumn():
-                values: NDArray[Any] = batch.features[column.feature][slots]
+                values: NDArray[Any] = features[column.feature][slots]
                 category = column.category
                 out[:, position] = values if category is None else values == category
             case sig.PhaseColumn():
@@ -148,23 +159,66 @@ def _graph_columns(batch: Batch, columns: tuple[sig.GraphColumn, ...], slots: In
     return out
 
 
-def _node_columns(batch: Batch, columns: tuple[sig.NodeColumn, ...], rows: _Rows) -> Floats:
+def _node_columns(
+    batch: Batch, features: Features, columns: tuple[sig.NodeColumn, ...], rows: _Rows
+) -> Floats:
     table = np.empty((len(rows.graph), len(columns)), np.float32)
     for position, column in enumerate(columns):
         where, out, kernels = rows.nodes_at, table[:, position], rows.kernels
         match column:
             case sig.ValueColumn():
-                kernels.node_values(*where, batch.features[column.feature], _category(column), out)
+                kernels.node_values(*where, features[column.feature], _category(column), out)
             case sig.MarkColumn():
                 kernels.node_marks(*where, batch.features[column.feature], out)
             case sig.LastColumn():
                 kernels.node_marks(*where, batch.last[:, column.phase], out)
+            case sig.StepsColumn() | sig.EndlessColumn() | sig.ChainColumn():
+                _chain_column(batch, column, rows, out)
             case _:
                 assert_never(column)
     return table
 
 
-def _message_columns(batch: Batch, columns: tuple[sig.MessageColumn, ...], rows: _Rows) -> Floats:
+def _chain_column(
+    batch: Batch,
+    column: sig.StepsColumn | sig.EndlessColumn | sig.ChainColumn,
+    rows: _Rows,
+    out: NDArray[np.float32],
+) -> None:
+    """Chains run through all of a graph, whichever part of it the network reads."""
+    pointer, offsets, found = batch.features[column.feature], rows.offsets, out
+    if rows.view is not None:
+        offsets = np.zeros(len(rows.slots) + 1, np.int64)
+        np.cumsum(batch.n[rows.slots], out=offsets[1:])
+        found = np.empty(offsets[-1], np.float32)
+    match column:
+        case sig.StepsColumn():
+            whole_kernels.chain_steps(rows.slots, offsets, pointer, found)
+        case sig.EndlessColumn():
+            whole_kernels.chain_endless(rows.slots, offsets, pointer, found)
+        case sig.ChainColumn(start=start):
+            marked = _marked(batch, start)
+            whole_kernels.chain_bits(rows.slots, offsets, pointer, marked, found)
+        case _:
+            assert_never(column)
+    if rows.view is not None:
+        out[:] = found[offsets[rows.graph] + rows.view.node]
+
+
+def _marked(batch: Batch, mark: sig.MarkColumn | sig.LastColumn) -> NDArray[np.integer]:
+    """The marked node of every slot, -1 if there is none."""  # (B,)
+    match mark:
+        case sig.MarkColumn():
+            return batch.features[mark.feature]
+        case sig.LastColumn():
+            return batch.last[:, mark.phase]
+        case _:
+            assert_never(mark)
+
+
+def _message_columns(
+    batch: Batch, features: Features, columns: tuple[sig.MessageColumn, ...], rows: _Rows
+) -> Floats:
     table = np.empty((len(rows.src), len(columns)), np.float32)
     for position, column in enumerate(columns):
         where, out, kernels = rows.messages_at, table[:, position], rows.kernels
@@ -175,17 +229,20 @@ def _message_columns(batch: Batch, columns: tuple[sig.MessageColumn, ...], rows:
                 kernels.edge_bits(*where, against, batch.adjacency, out)
             case sig.PointerColumn(against=against):
                 kernels.pointer_bits(*where, against, batch.features[column.feature], out)
+            case sig.DistanceColumn():
+                kernels.distances(*where, features[column.feature], out)
             case sig.ValueColumn():
-                _pair_column(batch, column, rows, out)
+                _pair_column(batch, features[column.feature], column, rows, out)
             case _:
                 assert_never(column)
     return table
 
 
-def _pair_column(batch: Batch, column: sig.ValueColumn, rows: _Rows, out: Floats) -> None:
+def _pair_column(
+    batch: Batch, values: NDArray[Any], column: sig.ValueColumn, rows: _Rows, out: Floats
+) -> None:
     """An edge or pair feature along each message."""
-    values, category = batch.features[column.feature], _category(column)
-    where, kernels = rows.messages_at, rows.kernels
+    category, where, kernels = _category(column), rows.messages_at, rows.kernels
     if values.ndim == 3:
         kernels.pair_values(*where, column.against, values, category, out)
     else:

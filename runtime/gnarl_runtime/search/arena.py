@@ -116,7 +116,7 @@ def uniform_log_chances(legal: Truths) -> Floats:
 def _policy_log_chances(
     policy: Policy, engine: Engine, slots: Index, temperature: float, out: Floats
 ) -> None:
-    packed = pack(engine.batch, slots)
+    packed = pack(engine.batch, slots, policy.signature)
     with torch.inference_mode():
         output = policy(packed)
         verify_numbers(output)

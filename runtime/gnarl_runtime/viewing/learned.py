@@ -21,7 +21,7 @@ def learned_chooser(policy: Policy, problem: Problem, nodes: int) -> Chooser:
 
     def chances(state: State) -> Chances:
         load_state(batch, 0, state)
-        packed = pack(batch, [0])
+        packed = pack(batch, [0], policy.signature)
         with torch.inference_mode():
             output = policy(packed)
             verify_numbers(output)

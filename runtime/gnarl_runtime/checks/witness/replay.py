@@ -21,6 +21,7 @@ from gnarl_runtime.checks.witness.verdicts import (
     plays_by_chance,
     window_loses,
 )
+from gnarl_runtime.checks.witness.witness_levels import level_matters
 from gnarl_runtime.checks.witness.witness_play import (
     Played,
     can_end_well,
@@ -96,6 +97,8 @@ def _shows(game: Interpreter, failure: Failure, played: Played) -> bool:
             return is_idle(game, failure.span, played)
         case "relabelling":
             return renaming_matters(game.problem, failure)
+        case "level-broken":
+            return level_matters(game.problem, failure)
         case "reference":
             return _beats_reference(game, failure, played)
         case "run-error" | "backend":

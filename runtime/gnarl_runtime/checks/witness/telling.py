@@ -228,6 +228,8 @@ def _expected(broken: Property, expert: str | None) -> str:
             return "every update, and every part of `correct`, makes a difference somewhere"
         case "relabelling":
             return "renaming the nodes renames what happens and changes nothing else"
+        case "level-broken":
+            return "a change of all numbers that their level allows changes no decision"
         case "reference":
             return "no other play is worth more than the one that is called right"
         case "backend":
