@@ -94,8 +94,10 @@ class Gathered:
     def feature(self, feature: model.Feature) -> Dimension | None:
         """The dimension of a feature, after the formula that it starts from or stands for."""
         if feature.name not in self._entered:
-            own = unit(feature.name) if feature.is_number else None
+            own = unit(feature.name) if feature.is_measured else None
             self._entered[feature.name] = PURE if feature.type.value is CATEGORY else own
+            if feature.type.apart:
+                self._calculate(feature.span, own)  # a network reads distances, whoever else does
             if feature.stage is ORACLE and feature.initial is None:
                 self._pure(feature.span, own)  # given, whatever becomes of the inputs
             if feature.initial is not None:

@@ -155,11 +155,12 @@ def solve(
         subject = solving_subject(policy, problem, params)
         given = own_graphs(subject.problem, graphs, seed=seed, rounded=rounded, repair=repair)
         notes = general_notes(subject, given, rescale, PYTHON)
+        strategies = [strategy] * len(given)
         if search is None and samples is None and temperature is None:
-            strategy, warned = preferred_search(subject, strategy, PYTHON)
+            strategies, warned = preferred_searches(subject, given, strategy, PYTHON)
             notes = (*warned, *notes)
         drawn = subject.temperature(temperature)
-        attempts = Attempts(strategy, drawn, seed, rescale, max_rounds)
+        attempts = [Attempts(own, drawn, seed, rescale, max_rounds) for own in strategies]
         name = str(graphs) if isinstance(graphs, str | Path) else ""
         return run_solve(subject, given, attempts, name, notes, PYTHON, progress)
 
@@ -195,36 +196,59 @@ def solving_subject(
     return Unaided(problem_of(problem, params))
 
 
-def preferred_search(
-    subject: TrainedPolicy | Unaided, strategy: Strategy, spell: Spelling
-) -> tuple[Strategy, tuple[str, ...]]:
-    """What to do where nobody says how: a policy that is behind an expert does not play alone."""
+def preferred_searches(
+    subject: TrainedPolicy | Unaided,
+    graphs: Sequence[Imported],
+    strategy: Strategy,
+    spell: Spelling,
+) -> tuple[list[Strategy], tuple[str, ...]]:
+    """What to do with each graph where nobody says how.
+
+    A policy that was behind an expert on graphs of about that size does not play alone.
+    """
     path = None if isinstance(subject, Unaided) else subject.path
     verdict = read_verdict(path.parent) if path is not None else None
-    if verdict is None or verdict.behind not in free_experts(subject.problem):
-        return strategy, ()
-    return OPENING, (
-        f"this policy was behind the expert {verdict.behind} at the end of its training, so the "
-        f"experts play each graph, too, and the best is kept; {spell.value('search', 'picks')} "
-        "lets the policy play alone",
+    if verdict is None:
+        return [strategy] * len(graphs), ()
+    experts = free_experts(subject.problem)
+    ahead = [verdict.behind_at(graph.graph.n) for graph in graphs]
+    lost = {graph.graph.n: name for graph, name in zip(graphs, ahead, strict=True) if name}
+    if not set(lost.values()) & set(experts):
+        return [strategy] * len(graphs), ()
+    sizes = ", ".join(f"{n:,}" for n in sorted(lost))
+    told = " and ".join(dict.fromkeys(lost.values()))
+    note = (
+        f"at the end of its training this policy was behind the expert {told} on graphs of about "
+        f"that size ({sizes} nodes), so the experts play each of these, too, and the best is kept; "
+        f"{spell.value('search', 'picks')} lets the policy play alone"
     )
+    return [OPENING if name in experts else strategy for name in ahead], (note,)
 
 
 def run_solve(
     subject: TrainedPolicy | Unaided,
     graphs: Sequence[Imported],
-    attempts: Attempts,
+    attempts: Sequence[Attempts],
     name: str,
     notes: Sequence[str],
     spell: Spelling,
     progress: Tell | None = None,
     improved: Improved | None = None,
 ) -> list[Solution]:
-    """Play; `name` is what the graphs are called together, `notes` hold for all of them."""
+    """Play, each graph in its own way.
+
+    `name` is what the graphs are called together, `notes` hold for all of them.
+    """
     problem = subject.problem
+    episodes: dict[int, BestEpisode] = {}
     try:
         with compiled_or_told(problem):
-            episodes = play_graphs(subject.policy, problem, graphs, attempts, progress, improved)
+            for own in dict.fromkeys(attempts):
+                chosen = [k for k, other in enumerate(attempts) if other == own]
+                some = [graphs[k] for k in chosen]
+                told = None if improved is None else _numbered(improved, chosen)
+                found = play_graphs(subject.policy, problem, some, own, progress, told)
+                episodes |= dict(zip(chosen, found, strict=True))
     except ReplayError as error:
         raise Failure(
             f"{spell.name('rescale')}: {error}; what may be picked in {problem.name} depends on "
@@ -232,10 +256,18 @@ def run_solve(
         ) from error
     return [
         Solution(
-            problem, graph_title(name, number, len(graphs)), episode, _once(*graph.notes, *notes)
+            problem,
+            graph_title(name, number, len(graphs)),
+            episodes[number],
+            _once(*graph.notes, *notes),
         )
-        for number, (graph, episode) in enumerate(zip(graphs, episodes, strict=True))
+        for number, graph in enumerate(graphs)
     ]
+
+
+def _numbered(improved: Improved, numbers: Sequence[int]) -> Improved:
+    """Tells of graphs by their numbers among all."""
+    return lambda place, moment: improved(numbers[place], moment)
 
 
 def graph_title(name: str, number: int, count: int) -> str:

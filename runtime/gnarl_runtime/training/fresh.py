@@ -23,6 +23,14 @@ def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
         return Policy(problem, recipe.policy, reading=reading_for(problem, recipe))
 
 
+def vary_rounds(policy: Policy, seed: int, done: int) -> None:
+    """Tied rounds for the next update: how many there are differs, so that any number will do."""
+    config = policy.config
+    if config.tied:
+        least = config.least_rounds or config.rounds
+        policy.use_rounds(int(stream(seed, "rounds", done).integers(least, config.rounds + 1)))
+
+
 def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
     """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
     packed = pack(engine.batch, engine.environments, policy.signature)
