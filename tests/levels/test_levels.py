@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from episodes import random_pick
-from spec_generator import instances_for, seeded_spec
+from random_specs.generator import instances_for, seeded_spec
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.interpret.episode import Interpreter
