@@ -28,6 +28,7 @@ FAMILIES = {
     "ba": "ba(n = {n}, m = 4)",
     "grid": "grid(n = {n})",
     "tree": "tree(n = {n})",
+    "delaunay": "delaunay(n = {n})",
 }
 NEIGHBOURS = 6
 LARGEST = {"er": 256}  # half a million edges and two thousand picks: an hour per graph
@@ -38,6 +39,7 @@ TOLD = {
     "ba": "BA, m = 4",
     "grid": "grid",
     "tree": "tree",
+    "delaunay": "Delaunay",
 }
 GRAPHS = ((64, 300), (256, 100), (sys.maxsize, 10))  # up to a size
 

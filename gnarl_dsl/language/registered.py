@@ -257,14 +257,7 @@ SOURCES: Mapping[str, SourceSignature] = {
     ),
     "given": SourceSignature(
         places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
-        types=(
-            kinds.SCALAR,
-            kinds.MASK,
-            kinds.MASK_ONE,
-            kinds.CATEGORICAL,
-            kinds.POINTER,
-            kinds.POINT,
-        ),
+        types=(kinds.SCALAR, kinds.MASK, kinds.MASK_ONE, kinds.CATEGORICAL, kinds.POINTER, kinds.POINT),
         args=(),
         doc="only from an instance file",
         counts=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from batch_cases import OWN, joined, loaded, relabelled, visited
 from hypothesis import given, settings
@@ -92,3 +94,18 @@ def test_chains_are_those_of_each_graph_and_move_with_its_names() -> None:
         permutation = rng.permutation(7).astype(np.int64)
         moved = pack(loaded(problem, [relabelled(problem, states[0], permutation)], 7), [0], asked)
         np.testing.assert_array_equal(moved.x[permutation], together[4:])
+
+
+def test_chains_run_through_what_a_window_leaves_out() -> None:
+    text = OWN["flip"].replace("phase one(u)", "observe x in nodes where hot[x]\nphase one(u)")
+    whole, part = gnarl.loads(OWN["flip"]), gnarl.loads(text)
+    smaller = 0
+    for state in visited(whole, 8, seed=5, steps=12):
+        wanted = pack(loaded(whole, [state], 9), [0], signature_of(whole, chains=True)).x
+        seen = next(iter(visited(part, 8, seed=5)))  # its window is what differs
+        batch = loaded(part, [replace(state, episode=seen.episode)], 9)
+        found = pack(batch, [0], signature_of(part, chains=True))
+        assert found.node is not None
+        np.testing.assert_array_equal(found.x, wanted[found.node])
+        smaller += len(found.x) < len(wanted)
+    assert smaller

@@ -172,15 +172,37 @@ def _node_columns(
                 kernels.node_marks(*where, batch.features[column.feature], out)
             case sig.LastColumn():
                 kernels.node_marks(*where, batch.last[:, column.phase], out)
-            case sig.StepsColumn():
-                kernels.chain_steps(*where, batch.features[column.feature], out)
-            case sig.EndlessColumn():
-                kernels.chain_endless(*where, batch.features[column.feature], out)
-            case sig.ChainColumn(feature=feature, start=start):
-                kernels.chain_bits(*where, batch.features[feature], _marked(batch, start), out)
+            case sig.StepsColumn() | sig.EndlessColumn() | sig.ChainColumn():
+                _chain_column(batch, column, rows, out)
             case _:
                 assert_never(column)
     return table
+
+
+def _chain_column(
+    batch: Batch,
+    column: sig.StepsColumn | sig.EndlessColumn | sig.ChainColumn,
+    rows: _Rows,
+    out: NDArray[np.float32],
+) -> None:
+    """Chains run through all of a graph, whichever part of it the network reads."""
+    pointer, offsets, found = batch.features[column.feature], rows.offsets, out
+    if rows.view is not None:
+        offsets = np.zeros(len(rows.slots) + 1, np.int64)
+        np.cumsum(batch.n[rows.slots], out=offsets[1:])
+        found = np.empty(offsets[-1], np.float32)
+    match column:
+        case sig.StepsColumn():
+            whole_kernels.chain_steps(rows.slots, offsets, pointer, found)
+        case sig.EndlessColumn():
+            whole_kernels.chain_endless(rows.slots, offsets, pointer, found)
+        case sig.ChainColumn(start=start):
+            marked = _marked(batch, start)
+            whole_kernels.chain_bits(rows.slots, offsets, pointer, marked, found)
+        case _:
+            assert_never(column)
+    if rows.view is not None:
+        out[:] = found[offsets[rows.graph] + rows.view.node]
 
 
 def _marked(batch: Batch, mark: sig.MarkColumn | sig.LastColumn) -> NDArray[np.integer]:

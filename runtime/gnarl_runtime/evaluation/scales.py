@@ -65,10 +65,15 @@ def _rescale(instance: Instance, by: dict[str, float]) -> Instance:
     return replace(instance, inputs=inputs, oracles={})
 
 
-def unusual_scales(problem: Problem, instances: Sequence[Instance]) -> list[str]:
-    """A sentence per input that is much larger or smaller than in training."""
+def unusual_scales(
+    problem: Problem, instances: Sequence[Instance], known: Sequence[str] = ()
+) -> list[str]:
+    """A sentence per input that is much larger or smaller than in training.
+
+    Those that are `known` are read alike in all scales.
+    """
     usual, notes = usual_scales(problem), []
-    for name in usual:
+    for name in (name for name in usual if name not in known):
         own = max(largest(instance, name) for instance in instances)
         if usual[name] > 0 and own > 0 and not 1 / _FAR <= own / usual[name] <= _FAR:
             notes.append(

@@ -1,7 +1,7 @@
 """Random small specs that the checker accepts, and instances to play them on.
 
 `specs()` is a Hypothesis strategy that shrinks; `write_spec(pick)` builds one text from any
-source of choices, such as a seeded generator. Formulas are written by `spec_formulas`.
+source of choices, such as a seeded generator. Formulas are written by `formulas`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from spec_formulas import Pick
-from spec_scope import Declared, Known, Let, Scope
-from spec_updates import Updates
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
+from random_specs.formulas import Pick
+from random_specs.scope import Declared, Known, Let, Scope
+from random_specs.updates import Updates
 
 _INPUT = Scope(state=False, budget=1)
 _COSTS = {"node": 2, "edge": 1, "pair": 1, "graph": 2}
@@ -70,6 +70,7 @@ class SpecWriter(Updates):
         self.clauses()
         phases = self.phases()
         self.goals()
+        self.views()
         features = "".join(f"  {line}\n" for line in self.lines["feature"])
         parts = [*self.lines["param"], f"graph {' '.join(words)}", f"features\n{features}"]
         blocks = [*parts, *self.lines["let"], *phases, *self.lines["end"]]
@@ -262,6 +263,26 @@ class SpecWriter(Updates):
             f" {self.one_of(('minimising', 'maximising'))} {self.number(s)}" for _ in self.times(2)
         ]
         return f"uniform {variable}{self.where(s)}{''.join(keys)}"
+
+    # What a network reads
+
+    def views(self) -> None:
+        for _ in self.times(2):
+            x = self.fresh("x")
+            line = f"observe {x} in nodes{self.chosen(Scope(budget=1).bind('nodes', x))}"
+            self.lines["end"].append(line)
+        for _ in self.times(1):
+            x, y = self.fresh("x"), self.fresh("y")
+            scope = replace(Scope(budget=1).bind("nodes", x, y), edges=((x, y),))
+            self.lines["end"].append(f"messages ({x}, {y}) in edges{self.chosen(scope)}")
+
+    def chosen(self, s: Scope) -> str:
+        """A condition or none, a criterion or none."""
+        where = self.where(s)
+        if self.chance(2):
+            return where
+        way = self.one_of(("minimising", "maximising"))
+        return f"{where} {way} {self.number(s)} first {1 + self.pick(3)}"
 
     # Phases
 

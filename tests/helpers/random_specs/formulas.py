@@ -1,6 +1,6 @@
 """A source of choices and what a spec declares go in, well-typed formulas of it come out.
 
-Half of `spec_generator`. Every method returns text in brackets, so that no precedence matters.
+Half of `generator`. Every method returns text in brackets, so that no precedence matters.
 `Scope` says what a formula may read, how deep it may go and what it may cost: the checker
 bounds the cost of a step by n^3, and the interpreter has to play thousands of these.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from spec_scope import Declared, Known, Let, Scope
+from random_specs.scope import Declared, Known, Let, Scope
 
 T = TypeVar("T")
 Pick = Callable[[int], int]  # k goes in, a number from 0 to k - 1 comes out; 0 is the simplest
