@@ -26,7 +26,8 @@ SPECS = {
     "both": NEARBY
     + "observe x in nodes where hue[x] != black\n"
     + "messages (x, y) in edges where hue[x] == grey minimising w[x, y] first 1\n",
-    "mutable": FLIP + "observe x in nodes where not hot[x]\nmessages (x, y) in edges where hot[x]\n",
+    "mutable": FLIP
+    + "observe x in nodes where not hot[x]\nmessages (x, y) in edges where hot[x]\n",
 }
 
 
@@ -121,5 +122,3 @@ def test_an_expert_outside_the_window_is_no_label() -> None:
     labels[1, np.flatnonzero(shown)[0]] = 0.25  # of several picks one is shown
     assert label_rows(labels, packed)[packed.graph == 1].tolist() == [1, 0]
     assert count_outside(labels, packed) == 0
-
-
