@@ -143,10 +143,12 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     yield "    python -m benchmarks.studies.depth bfs=RUN dfs=RUN"
     yield ""
     yield (
-        "Best picks of one policy per problem, one seed (recipes `bfs_deep` and `dfs_deep`, trained "
-        "on Erdős–Rényi graphs of at most 16 nodes), on fresh graphs that no choice was made by; "
-        f"[ ] is the 95 % interval. One core of {source['cpu']}, which others used, too, so seconds "
-        f"are upper limits; load at the end {source['load'][0]}, at {short(source['commit'])}."
+        "Best picks of one policy per problem, one seed (recipes `bfs_deep` and `dfs_deep`, "
+        "trained on Erdős–Rényi graphs of at most 16 nodes), on fresh graphs that no choice was "
+        "made by; "
+        f"[ ] is the 95 % interval. One core of {source['cpu']}, which others used, too, so "
+        f"seconds are upper limits; load at the end {source['load'][0]}, "
+        f"at {short(source['commit'])}."
     )
     yield ""
     yield "| problem | graphs | nodes | number | solved, % | picks | s per graph |"
