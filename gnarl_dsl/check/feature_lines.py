@@ -67,6 +67,11 @@ def declare_feature(names: Declarations, tree: ast.Feature) -> None:
     if stage is None or place is None or kind is None:
         names.lose(tree.name.text)
         return
+    if kind.fixed and stage is not INPUT:
+        name, what = tree.name.text, stage.article
+        names.found.add("GN145", tree.span, name=name, type=kind.name, stage=what)
+        names.lose(name)
+        return
     position = _position(names, tree.columns[1], place)
     categories = _categories(names, tree.columns[2], kind)
     info = FeatureInfo(tree, stage, place, kind, position, *categories)

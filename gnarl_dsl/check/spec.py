@@ -35,11 +35,11 @@ from gnarl_dsl.check.expressions import (
 from gnarl_dsl.check.feature_lines import verify_source
 from gnarl_dsl.check.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.check.instance_sets import check_instance_set
+from gnarl_dsl.check.network.windows import check_messages, check_windows
 from gnarl_dsl.check.scopes import Scope, allowed_pairs, in_order, phase_scopes
 from gnarl_dsl.check.symmetry import is_symmetric
 from gnarl_dsl.check.types import MASK, SCALAR, Typed
 from gnarl_dsl.check.updates import check_update
-from gnarl_dsl.check.windows import check_messages, check_windows
 from gnarl_dsl.language import registered, words
 from gnarl_dsl.language.signatures import SourceSignature
 from gnarl_dsl.levels.levels import mixes

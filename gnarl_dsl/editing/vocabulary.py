@@ -179,6 +179,10 @@ FORMULA_NAMES: Mapping[str, tuple[str, str]] = {
         "Steps from x to the target along a pointer feature; `inf` if it is never met. Without a "
         "target: to a node that points to itself.",
     ),
+    "distance": (
+        "distance(points, x, y)",
+        "How far x and y are apart, by a feature of points.",
+    ),
     "path_cost": (
         "path_cost(pointer, weight, x, target)",
         "The weights of the steps from x to the target along a pointer feature; `inf` if it is "

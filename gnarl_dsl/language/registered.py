@@ -249,9 +249,15 @@ SOURCES: Mapping[str, SourceSignature] = {
         args=(),
         doc="i / n for the i-th node along a path, or in random order",
     ),
+    "square": SourceSignature(
+        places=(kinds.NODE,),
+        types=(kinds.POINT,),
+        args=(),
+        doc="points of the unit square, uniformly",
+    ),
     "given": SourceSignature(
         places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
-        types=(kinds.SCALAR, kinds.MASK, kinds.MASK_ONE, kinds.CATEGORICAL, kinds.POINTER),
+        types=(kinds.SCALAR, kinds.MASK, kinds.MASK_ONE, kinds.CATEGORICAL, kinds.POINTER, kinds.POINT),
         args=(),
         doc="only from an instance file",
         counts=True,

@@ -14,6 +14,7 @@ from gnarl_dsl.model.kinds import (
     MASK,
     NODE,
     PAIR,
+    POINT,
     POINTER,
     SCALAR,
     FeatureType,
@@ -43,6 +44,7 @@ SYMMETRIC_SCALAR = ArgKind("symmetric_scalar", "symmetric edge feature", "weight
 NODE_SCALAR = ArgKind("node_scalar", "node feature", "node_weight", (NODE,), SCALAR)
 NODE_MASK = ArgKind("node_mask", "node mask", "mask", (NODE,), MASK)
 NODE_POINTER = ArgKind("pointer", "pointer feature", "pointer", (NODE,), POINTER)
+NODE_POINTS = ArgKind("points", "feature of points", "points", (NODE,), POINT)
 ONE_NODE = ArgKind("node", "node", "node")
 ONE_NUMBER = ArgKind("scalar", "number", "number")
 CHOICE = ArgKind("choice", "choice", "choice")  # one of the function's own words

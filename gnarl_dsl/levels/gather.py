@@ -94,7 +94,7 @@ class Gathered:
     def feature(self, feature: model.Feature) -> Dimension | None:
         """The dimension of a feature, after the formula that it starts from or stands for."""
         if feature.name not in self._entered:
-            own = unit(feature.name) if feature.is_number else None
+            own = unit(feature.name) if feature.is_measured else None
             self._entered[feature.name] = PURE if feature.type.value is CATEGORY else own
             if feature.stage is ORACLE and feature.initial is None:
                 self._pure(feature.span, own)  # given, whatever becomes of the inputs
@@ -157,9 +157,9 @@ class Gathered:
                 return names.get(expr.name)
             case model.Read():
                 self._visit(expr.index, names)
-                return self.feature(self.problem.feature(expr.feature))
+                return self._read(expr.span, self.problem.feature(expr.feature))
             case model.OneNode() | model.FeatureRef():
-                return self.feature(self.problem.feature(expr.feature))
+                return self._read(expr.span, self.problem.feature(expr.feature))
             case model.Size():
                 return PURE
             case model.Degree():
@@ -196,6 +196,11 @@ class Gathered:
                 return None
             case _:
                 assert_never(expr)
+
+    def _read(self, span: Span, feature: model.Feature) -> Dimension | None:
+        """A distance is calculated: no other points are apart as a bent plane has them."""
+        own = self.feature(feature)
+        return self._calculate(span, own) if feature.type.apart else own
 
     def _number(self, number: model.Number) -> Dimension:
         """0 and infinity have every unit; other literals have that of their param, or none."""

@@ -50,7 +50,7 @@ def _power(name: str, power: int) -> str:
     return name if power == 1 else f"{name}^{power}"
 
 
-Measures = Mapping[str, Measure]  # of every observed scalar, in the order of the spec
+Measures = Mapping[str, Measure]  # of every observed scalar and point, in the order of the spec
 
 
 def default_use(problem: Problem) -> Use:
@@ -65,7 +65,7 @@ def levels_of(problem: Problem, use: Use) -> Measures:
     """The measure of every observed feature that is a number."""
     gathered = Gathered(problem)
     _gather_deciders(gathered, use)
-    numbers = [f for f in problem.features if f.is_number and f.observed]
+    numbers = [f for f in problem.features if f.is_measured and f.observed]
     system, why = _solved(problem, gathered.equations)
     _settle(system, why, numbers)
     dimensions = {feature.name: system.reduced(unit(feature.name)) for feature in numbers}

@@ -66,6 +66,7 @@ NUMBER = Value("scalar", "a number", "numbers", "float64")
 TRUTH = Value("mask", "true or false", "truth values", "bool")
 NODE_VALUE = Value("node", "a node", "nodes", "int64")
 CATEGORY = Value("category", "a category", "categories", "int64")
+POINT_VALUE = Value("point", "a point", "points", "complex128")  # x + i y
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,6 +179,8 @@ class FeatureType(Named):
     blank: str  # a value to suggest where one is missing
     law: str  # and where an input could come from
     single: bool = False  # one value, whatever the place
+    apart: bool = False  # a formula reads it at two places: how far their values are apart
+    fixed: bool = False  # an input: no formula gives one
     places: tuple[Place, ...] = (NODE, EDGE, PAIR, GRAPH)
 
     def __post_init__(self) -> None:
@@ -229,6 +232,18 @@ POINTER = FeatureType(
     blank="s",
     law="given",
     places=(NODE, GRAPH),
+)
+
+POINT = FeatureType(
+    *("point", NUMBER, POINT_VALUE, "A place in the plane: `distance(xy, x, y)`."),
+    stored="complex64",
+    kept="<c16",
+    accepted="c",
+    blank="",
+    law="square",
+    apart=True,
+    fixed=True,
+    places=(NODE,),
 )
 
 

@@ -107,6 +107,11 @@ class Feature(Model):
         return self.type.value is NUMBER
 
     @property
+    def is_measured(self) -> bool:
+        """Whether it has a unit: numbers, and points, which are some distance apart."""
+        return self.is_number or self.type.apart
+
+    @property
     def is_truth(self) -> bool:
         """Whether its values are true or false."""
         return self.type.value is TRUTH

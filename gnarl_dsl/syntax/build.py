@@ -113,7 +113,8 @@ class TreeBuilder:
         return p
 
     def input_source(self, p: Pieces) -> ast.SourceOf:
-        first, *others = items(p, ast.SourceOf)
+        laws: tuple[ast.SourceOf, ...] = items(p, ast.SourceOf)
+        first, *others = laws
         return replace(first, span=span_of(p[1:]), others=tuple(others)) if others else first
 
     def law(self, p: Pieces) -> ast.SourceOf:

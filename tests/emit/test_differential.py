@@ -24,9 +24,9 @@ from episodes import dyadic
 from house import TESTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from random_specs.generator import instances_for, random_instance, seeded_spec, specs
+from random_specs.updates import HOSTILE
 from shipped_specs import SHIPPED, shipped
-from spec_generator import instances_for, random_instance, seeded_spec, specs
-from spec_updates import HOSTILE
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.graphs.graph import Graph
@@ -374,7 +374,7 @@ def test_the_same_bytes_in_every_process() -> None:
         "import sys, hashlib; sys.path.insert(0, sys.argv[1])\n"
         "import gnarl_dsl as gnarl\n"
         "from shipped_specs import SHIPPED\n"
-        "from spec_generator import seeded_spec\n"
+        "from random_specs.generator import seeded_spec\n"
         "from gnarl_compiler.build.generate import generate\n"
         "problems = [gnarl.load(name) for name in SHIPPED]\n"
         "problems += [gnarl.loads(seeded_spec(seed)) for seed in range(25)]\n"

@@ -1,4 +1,4 @@
-"""A share of the mutants of tests/helpers/fuzz_specs.py, and the fuzzer's own tools."""
+"""A share of the mutants of fuzz_specs.py, and the fuzzer's own tools."""
 
 from __future__ import annotations
 

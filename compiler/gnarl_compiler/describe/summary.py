@@ -52,7 +52,7 @@ def render_summary(problem: Problem, heading: Paint = plain) -> str:
         _entries(_levels(problem), heading),
         _entries(_lets(problem), heading),
         *(_phase(problem, number, phase, heading) for number, phase in enumerate(problem.phases)),
-        *(_entries(part(problem), heading) for part in (_endings, _goals, _data, _verdict)),
+        *(_entries(part(problem), heading) for part in (_endings, _goals, _views, _data, _verdict)),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
@@ -187,6 +187,12 @@ def _goals(problem: Problem) -> Iterator[Entry]:
         yield "reward", f"{reward.name}: {reward.kind} {problem.text_of(reward.value.span)}"
     for metric in problem.metrics:
         yield "metric", f"{metric.name} = {problem.text_of(metric.value.span)}"
+
+
+def _views(problem: Problem) -> Iterator[Entry]:
+    for line in (*problem.windows, *problem.messages):
+        word, _, rest = problem.text_of(line.span).partition(" ")
+        yield word, rest
 
 
 def _data(problem: Problem) -> Iterator[Entry]:

@@ -25,6 +25,7 @@ from gnarl_dsl.model.kinds import (
     NODE,
     PAIR,
     PLACES,
+    POINT,
     SCALAR,
     TYPES,
     FeatureType,
@@ -159,13 +160,15 @@ def _integers(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> 
 
 
 def _normal(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
-    return np.asarray(rng.normal(*args, shape))
+    mean, deviation = args
+    return np.asarray(rng.normal(mean, deviation, shape))
 
 
 def _lognormal(
     shape: tuple[int, ...], args: Sequence[float], rng: Generator
 ) -> NDArray[np.float64]:
-    return np.asarray(rng.lognormal(*args, shape))
+    mean, deviation = args
+    return np.asarray(rng.lognormal(mean, deviation, shape))
 
 
 def _categories(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.int64]:
@@ -205,6 +208,11 @@ def _along_path(graph: Graph, order: NDArray[np.int64]) -> NDArray[np.int64]:
         found.append(node)
         seen.add(node)
     return np.array(found) if len(found) == graph.n else order
+
+
+def _square(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.complex128]:
+    x, y = rng.random((2, graph.n))
+    return np.asarray(x + 1j * y).astype(np.complex64).astype(np.complex128)
 
 
 def _given(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[Any]:
@@ -310,6 +318,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             (),
             "i / n for the i-th node along a path, or in random order",
         ),
+        "square": Source({NODE: _square}, (POINT,), (), "points of the unit square, uniformly"),
         "given": Source(
             dict.fromkeys(PLACES.values(), _given),
             tuple(TYPES.values()),

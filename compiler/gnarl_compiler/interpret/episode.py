@@ -78,7 +78,7 @@ class Interpreter:
 
     def fitting(self, feature: model.Feature, values: Array) -> Array:
         """The values of an observed feature, unless a policy could not read them."""
-        for value in np.ravel(values):
+        for value in () if feature.type.apart else np.ravel(values):
             what = unfit(feature, float(value))
             if what:
                 raise SpecRunError(self.problem, feature.span, f"`{feature.name}` is {what}")

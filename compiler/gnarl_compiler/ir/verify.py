@@ -204,7 +204,8 @@ class _OpVerifier:
         assert feature is not None
         self.that(feature.stage is not DERIVED, "reads a derived feature, which has no cells")
         self.that(feature.type is not MASK_ONE, "reads a mark as a table")
-        self.that(len(op.index) == feature.width, "has too many indices or too few")
+        wanted = 2 if feature.type.apart else feature.width
+        self.that(len(op.index) == wanted, "has too many indices or too few")
         for ref in op.index:
             self.operand(ref, NODE_VALUE)
 

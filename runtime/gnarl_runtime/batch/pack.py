@@ -229,6 +229,8 @@ def _message_columns(
                 kernels.edge_bits(*where, against, batch.adjacency, out)
             case sig.PointerColumn(against=against):
                 kernels.pointer_bits(*where, against, batch.features[column.feature], out)
+            case sig.DistanceColumn():
+                kernels.distances(*where, features[column.feature], out)
             case sig.ValueColumn():
                 _pair_column(batch, features[column.feature], column, rows, out)
             case _:

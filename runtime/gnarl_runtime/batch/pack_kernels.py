@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnarl_compiler.support.edges import joined
+from gnarl_compiler.support.edges import joined, points_apart
 from gnarl_compiler.support.jit import njit
 
 ONE = np.uint64(1)
@@ -194,6 +194,15 @@ def pointer_bits(slots, offsets, rowptr, src, against, pointer, out):  # type: i
                 u = src[e] - first
                 there = pointer[b, u] == v if against else pointer[b, v] == u
                 out[e] = np.float32(there)
+
+
+@njit
+def distances(slots, offsets, rowptr, src, points, out):  # type: ignore[no-untyped-def]
+    for g in range(len(slots)):
+        b, first = slots[g], offsets[g]
+        for v in range(offsets[g + 1] - first):
+            for e in range(rowptr[first + v], rowptr[first + v + 1]):
+                out[e] = np.float32(points_apart(points, b, src[e] - first, v))
 
 
 @njit

@@ -36,6 +36,22 @@ def add_sizes(slots, rows, columns, stride, values, total, count):  # type: igno
 
 
 @njit
+def add_spread(slots, nodes, points, total, count):  # type: ignore[no-untyped-def]
+    """How far points are from their middle, which is where it is however they are numbered."""
+    for k in range(len(slots)):
+        b, n = slots[k], nodes[k]
+        x = y = 0.0
+        for v in range(n):
+            x += np.float64(points[b, v].real) / n
+            y += np.float64(points[b, v].imag) / n
+        for v in range(n):
+            size = np.hypot(np.float64(points[b, v].real) - x, np.float64(points[b, v].imag) - y)
+            if size > 0.0:
+                total[k] += size
+                count[k] += 1
+
+
+@njit
 def scale_values(slots, rows, columns, stride, values, factor, out):  # type: ignore[no-untyped-def]
     """Values times the factor of their slot."""
     for k in range(len(slots)):

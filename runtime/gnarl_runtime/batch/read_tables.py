@@ -67,6 +67,11 @@ def _cells(batch: Batch, name: str, slots: Index) -> _Cells:
     return _Cells(slots, ones, columns, 1)
 
 
+def _read_type(values: Values) -> np.dtype[Any]:
+    """Of numbers as the network reads them: single precision."""
+    return np.dtype(np.complex64 if np.iscomplexobj(values) else np.float32)
+
+
 def _flat(values: Values) -> Values:
     return values.reshape(len(values), -1)
 
@@ -77,8 +82,11 @@ class _Unit:
     def __init__(self, batch: Batch, own: UnitInputs, ordinal: bool) -> None:
         slots = len(batch.n)
         self.own, self.ordinal = own, ordinal
-        shapes = {name: _flat(batch.features[name]).shape for name in own.inputs}
-        self.seen = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+        given = {name: _flat(batch.features[name]) for name in own.inputs}
+        shapes = {name: values.shape for name, values in given.items()}
+        self.seen = {
+            name: np.zeros(values.shape, _read_type(values)) for name, values in given.items()
+        }
         self.sizes = np.full((slots, 2), -1, np.int64)  # n and m that were seen
         self.scale = np.ones(slots)
         room = 1 + sum(cells for _, cells in shapes.values()) if ordinal else 0
@@ -105,10 +113,13 @@ class _Unit:
         return stale
 
     def _measure(self, batch: Batch, slots: Index, cells: Mapping[str, _Cells]) -> None:
-        """The mean absolute value of what is not 0."""
+        """The mean absolute value of what is not 0, of points the distance to their middle."""
         total, count = np.zeros(len(slots)), np.zeros(len(slots), np.int64)
         for name, where in cells.items():
             place = (where.slots, where.rows, where.columns, where.stride)
+            if batch.layout.problem.feature(name).type.apart:
+                kernels.add_spread(where.slots, where.columns, batch.features[name], total, count)
+                continue
             kernels.add_sizes(*place, _flat(batch.features[name]), total, count)
         self.scale[slots] = np.where(count > 0, total / np.maximum(count, 1), 1.0)
 
@@ -146,8 +157,9 @@ class ReadTables:
         ordinal = {rule.powers[0][0] for rule in reading.rules if rule.level is ORDINAL}
         self.units = {own.name: _Unit(batch, own, own.name in ordinal) for own in reading.units}
         self.read = {
-            rule.feature: np.zeros(batch.features[rule.feature].shape, np.float32)
+            rule.feature: np.zeros(values.shape, _read_type(values))
             for rule in reading.rules
+            for values in (batch.features[rule.feature],)
         }
         self.factor = np.ones(len(batch.n))
 
@@ -174,6 +186,9 @@ class ReadTables:
         self.factor[where.slots] = 1.0
         for name, power in rule.powers:
             self.factor[where.slots] *= self.units[name].scale[where.slots] ** -power
+        if batch.layout.problem.feature(rule.feature).type.apart:
+            out[where.slots] = values[where.slots] * self.factor[where.slots, None]
+            return
         kernels.scale_values(*place, values, self.factor, out)
 
 

@@ -78,6 +78,14 @@ class PointerColumn:
 
 
 @dataclass(frozen=True)
+class DistanceColumn:
+    """How far the ends of a message are apart, by a feature of points."""
+
+    name: str
+    feature: str
+
+
+@dataclass(frozen=True)
 class StepsColumn:
     """How far a node is from the end of its chain of pointers, 1 the farthest of its graph."""
 
@@ -103,7 +111,7 @@ class ChainColumn:
 
 
 NodeColumn = ValueColumn | MarkColumn | LastColumn | StepsColumn | EndlessColumn | ChainColumn
-MessageColumn = ValueColumn | SelfColumn | EdgeColumn | PointerColumn
+MessageColumn = ValueColumn | SelfColumn | EdgeColumn | PointerColumn | DistanceColumn
 GraphColumn = ValueColumn | PhaseColumn
 
 
@@ -200,7 +208,7 @@ def _node_columns(problem: Problem, observed: list[Feature]) -> Iterator[NodeCol
     for feature in observed:
         if feature.marks:
             yield MarkColumn(feature.name, feature.name)
-        elif feature.place is NODE and not feature.points:
+        elif feature.place is NODE and not feature.points and not feature.type.apart:
             yield from _value_columns(feature)
     for position, phase in enumerate(problem.phases):
         yield LastColumn(f"last({phase.name})", position)
@@ -234,6 +242,8 @@ def _message_columns(problem: Problem, observed: list[Feature]) -> Iterator[Mess
         if feature.points:
             yield PointerColumn(f"src == {feature.name}[dst]", feature.name)
             yield PointerColumn(f"dst == {feature.name}[src]", feature.name, against=True)
+        elif feature.type.apart:
+            yield DistanceColumn(f"distance({feature.name}, src, dst)", feature.name)
         elif feature.width == 2:
             yield from _value_columns(feature, "[src, dst]")
             if directed or feature.place is PAIR:

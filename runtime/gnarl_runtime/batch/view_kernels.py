@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnarl_compiler.support.edges import joined
+from gnarl_compiler.support.edges import joined, points_apart
 from gnarl_compiler.support.jit import njit
 from gnarl_runtime.batch.pack_kernels import NONE, ONE, count_bits, read, self_bits, set_bit
 
@@ -146,6 +146,12 @@ def pointer_bits(slot, node, src, dst, against, pointer, out):  # type: ignore[n
     for e in range(len(src)):
         b, u, v = slot[dst[e]], node[src[e]], node[dst[e]]
         out[e] = np.float32(pointer[b, u] == v if against else pointer[b, v] == u)
+
+
+@njit
+def distances(slot, node, src, dst, points, out):  # type: ignore[no-untyped-def]
+    for e in range(len(src)):
+        out[e] = np.float32(points_apart(points, slot[dst[e]], node[src[e]], node[dst[e]]))
 
 
 @njit

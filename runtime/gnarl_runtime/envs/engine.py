@@ -6,7 +6,7 @@ This is what trainers and evaluation use; the Gymnasium environments are adapter
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,14 @@ from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.edges import fill_ends
 from gnarl_compiler.support.endings import RUNNING
-from gnarl_dsl.model import BestExpert, PlannedExpert, Problem, SearchExpert
+from gnarl_dsl.model import (
+    BestExpert,
+    GreedyExpert,
+    PlannedExpert,
+    Problem,
+    RuleExpert,
+    SearchExpert,
+)
 from gnarl_dsl.model.kinds import DERIVED
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.batch.batch import Batch
@@ -182,8 +189,10 @@ class Engine:
                 self._plan(str(chosen))
                 running = self.batch.ended == RUNNING
                 self.following[str(chosen)].fill(out, asked, self.instance, running)
-            case _:
+            case RuleExpert() | GreedyExpert():
                 self.kernels.run(Role.EXPERT.of(str(chosen)), asked, out)
+            case expert:
+                assert_never(expert)
         return out
 
     def _plan(self, name: str) -> NDArray[np.int64]:

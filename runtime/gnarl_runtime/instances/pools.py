@@ -179,6 +179,20 @@ def pool_of(
     return Pool(batch, provenance or Provenance())
 
 
+def joined(pools: Sequence[Pool]) -> Pool:
+    """The instances of several pools of a problem in one, in order; plans are to be made anew."""
+    first, nodes = pools[0], max(pool.batch.layout.nodes for pool in pools)
+    parts = [pool.batch for pool in pools]
+    return Pool(_joined(first.problem, parts, first.oracles, nodes), first.provenance)
+
+
+def most_nodes(problem: Problem, split: str, instances: str | None = None) -> int | None:
+    """The largest number of nodes that a split draws; None if it says no numbers."""
+    lines = choose_split(problem, split, instances).lines
+    sizes = [max(arg.values) for line in lines for arg in line.args if arg.name == "n"]
+    return int(max(sizes)) if sizes else None
+
+
 # Parts
 
 

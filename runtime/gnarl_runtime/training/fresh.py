@@ -8,11 +8,10 @@ import numpy as np
 import torch
 
 from gnarl_compiler.graphs.streams import stream
-from gnarl_dsl.levels.levels import Use
-from gnarl_dsl.model import Problem, choose_reward
+from gnarl_dsl.model import Problem
 from gnarl_runtime.batch.pack import pack
-from gnarl_runtime.batch.reading import PLAIN, Reading, reading_of
 from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.recipe_reading import reading_for
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.network.policy import Policy
 
@@ -22,22 +21,6 @@ def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(stream(seed, "weights").integers(2**63)))
         return Policy(problem, recipe.policy, reading=reading_for(problem, recipe))
-
-
-def reading_for(problem: Problem, recipe: Recipe) -> Reading:
-    """How numbers are read by a policy that this recipe trains from the start."""
-    return reading_of(problem, use_of(problem, recipe)) if recipe.policy.levels else PLAIN
-
-
-def use_of(problem: Problem, recipe: Recipe) -> Use:
-    """What decides besides the rules: the expert that is imitated, the reward that is gained."""
-    experts: tuple[str, ...] = ()
-    if "bc" in recipe.parts and problem.experts:
-        experts = (problem.expert(recipe.bc.expert).name,)
-    gains = [part for part in recipe.parts if part != "bc"]
-    names = [recipe.ppo.reward if part == "ppo" else recipe.improve.reward for part in gains]
-    goals = [choose_reward(problem, name) for name in names]
-    return Use(experts, tuple(dict.fromkeys(goal.name for goal in goals if goal is not None)))
 
 
 def vary_rounds(policy: Policy, seed: int, done: int) -> None:

@@ -32,6 +32,8 @@ def sample_inputs(problem: Problem, graph: Graph, style: Style, rng: Generator) 
 
 def sample_feature(feature: Feature, graph: Graph, style: Style, rng: Generator) -> Array:
     """Values of one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
+    if feature.type.apart:
+        return sample_points(feature, graph, style, rng)
     if not feature.is_number:
         return _whole(feature, graph, rng)
     source = feature.source
@@ -45,6 +47,15 @@ def sample_feature(feature: Feature, graph: Graph, style: Style, rng: Generator)
     if style == "near":
         values = values * (1 + _NUDGE * rng.integers(-1, 2, np.shape(values)))
     return on_edges(values, graph) if feature.place is EDGE else np.asarray(values)
+
+
+def sample_points(feature: Feature, graph: Graph, style: Style, rng: Generator) -> Array:
+    """As they are drawn, or points of a coarse grid, which are often equally far apart."""
+    source = feature.source
+    if style == "drawn" and source is not None and source.name != "given":
+        return draw_feature(feature, source, graph, rng)
+    points = grid_points(graph.n, rng)
+    return points * (1 + _NUDGE * rng.integers(-1, 2, graph.n)) if style == "near" else points
 
 
 def _is_order(source: InputSource) -> bool:
@@ -73,10 +84,16 @@ def _whole(feature: Feature, graph: Graph, rng: Generator) -> Array:
     return np.asarray(values, feature.type.value.array)
 
 
-def _grid_distances(n: int, rng: Generator) -> NDArray[np.float64]:
-    """Distances between points of a coarse grid, all different while there are enough."""
+def grid_points(n: int, rng: Generator) -> NDArray[np.complex128]:
+    """Points of a coarse grid, all different while there are enough."""
     cells = rng.choice(_GRID_SIDE**2, n, replace=n > _GRID_SIDE**2)
-    x, y = cells % _GRID_SIDE / _GRID_SIDE, cells // _GRID_SIDE / _GRID_SIDE
+    return np.asarray(cells % _GRID_SIDE / _GRID_SIDE + 1j * (cells // _GRID_SIDE / _GRID_SIDE))
+
+
+def _grid_distances(n: int, rng: Generator) -> NDArray[np.float64]:
+    """Distances between such points."""
+    points = grid_points(n, rng)
+    x, y = points.real, points.imag
     return np.asarray(np.hypot(x[:, None] - x, y[:, None] - y))
 
 

@@ -53,9 +53,9 @@ def keep_first(wanted, count, found, score, b, tags):  # type: ignore[no-untyped
             best = min(best, score[k])
         first = -1
         for k in range(place, near):
-            if nearly(score[k], best):
-                if first < 0 or tags[b, found[k]] < tags[b, found[first]]:
-                    first = k
+            sooner = first < 0 or tags[b, found[k]] < tags[b, found[first]]
+            if sooner and nearly(score[k], best):
+                first = k
         found[place], found[first] = found[first], found[place]
         score[place], score[first] = score[first], score[place]
     return wanted
