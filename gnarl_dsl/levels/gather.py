@@ -95,7 +95,11 @@ class Gathered:
         """The dimension of a feature, after the formula that it starts from or stands for."""
         if feature.name not in self._entered:
             own = unit(feature.name) if feature.is_measured else None
+            if feature.type.apart:  # no bending of the plane bends all distances alike
+                self._calculate(feature.span, own)
             self._entered[feature.name] = PURE if feature.type.value is CATEGORY else own
+            if feature.type.apart:
+                self._calculate(feature.span, own)  # a network reads distances, whoever else does
             if feature.stage is ORACLE and feature.initial is None:
                 self._pure(feature.span, own)  # given, whatever becomes of the inputs
             if feature.initial is not None:
@@ -157,9 +161,9 @@ class Gathered:
                 return names.get(expr.name)
             case model.Read():
                 self._visit(expr.index, names)
-                return self._read(expr.span, self.problem.feature(expr.feature))
+                return self.feature(self.problem.feature(expr.feature))
             case model.OneNode() | model.FeatureRef():
-                return self._read(expr.span, self.problem.feature(expr.feature))
+                return self.feature(self.problem.feature(expr.feature))
             case model.Size():
                 return PURE
             case model.Degree():
@@ -175,7 +179,8 @@ class Gathered:
             case model.Arithmetic():
                 return self._arithmetic(expr, names)
             case model.Compare():
-                return self._compare(expr, names)
+                self._compare(expr, names)
+                return None
             case model.Logic():
                 self._visit(expr.args, names)
                 return None
@@ -196,11 +201,6 @@ class Gathered:
                 return None
             case _:
                 assert_never(expr)
-
-    def _read(self, span: Span, feature: model.Feature) -> Dimension | None:
-        """A distance is calculated: no other points are apart as a bent plane has them."""
-        own = self.feature(feature)
-        return self._calculate(span, own) if feature.type.apart else own
 
     def _number(self, number: model.Number) -> Dimension:
         """0 and infinity have every unit; other literals have that of their param, or none."""

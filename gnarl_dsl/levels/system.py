@@ -30,7 +30,7 @@ def plus(left: Dimension, right: Dimension, times: Fraction = ONE) -> Dimension:
 class System:
     """What each name stands for, in those that are free; solved equation by equation."""
 
-    def __init__(self, keep: Callable[[str], object]) -> None:
+    def __init__(self, keep: Callable[[str], tuple[int, int]]) -> None:
         """Of the names in an equation, the one that is greatest by `keep` stays free longest."""
         self._keep = keep
         self._solved: dict[str, Dimension] = {}

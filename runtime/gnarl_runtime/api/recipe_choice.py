@@ -58,7 +58,6 @@ def verify_recipe(problem: Problem, recipe: Recipe, name: str = "") -> None:
     experts = [expert.name for expert in problem.experts]
     rewards = [entry.name for entry in problem.objectives] + [r.name for r in problem.rewards]
     sets = [entry.name for entry in problem.instances]
-    _tell_needless_scale(problem, recipe)
     for what, wanted, known, needed in (
         ("expert", recipe.bc.expert, experts, name != AUTO and "bc" in recipe.parts),
         ("reward or objective", recipe.ppo.reward, rewards, "ppo" in recipe.parts),
@@ -69,6 +68,7 @@ def verify_recipe(problem: Problem, recipe: Recipe, name: str = "") -> None:
             raise UsageError(f"{problem.name} has no {what}, which {recipe.trainer} training needs")
         if wanted is not None and wanted not in known and needed:
             raise UsageError(f"{problem.name} has no {what} {wanted}; it has: {', '.join(known)}")
+    _tell_needless_scale(problem, recipe)
 
 
 def _tell_needless_scale(problem: Problem, recipe: Recipe) -> None:
