@@ -97,23 +97,23 @@ def known_rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def measured(
-    spec: str, run: Path, family: str, size: int, graphs: int | None = None
+    spec: str, run: Path, family: str, size: int, asked: int | None = None
 ) -> dict[str, Any]:
     """What a policy does on fresh graphs of one family and size."""
     import gnarl_dsl as gnarl
     from gnarl_runtime.checkpoints.checkpoint import load_checkpoint
     from gnarl_runtime.envs.engine import compile_for
     from gnarl_runtime.evaluation.summary import wilson
-    from gnarl_runtime.instances.pools import draw_pool
+    from gnarl_runtime.instances.pools import draw_pool, pool_of
     from gnarl_runtime.network.policy import prepare_torch
     from gnarl_runtime.search.rollout import play
 
     prepare_torch(1)
-    count = graphs or next(many for most, many in GRAPHS if size <= most)
-    compiled = compile_for(gnarl.loads(spec_text(spec, family, size)))
-    pool = draw_pool(
-        compiled.problem, count=count, seed=SEED, split="test", oracles=compiled.oracles
-    )
+    count = asked or next(many for most, many in GRAPHS if size <= most)
+    compiled = compile_for(gnarl.load(spec))  # once: other graphs need no other kernels
+    drawn = gnarl.loads(spec_text(spec, family, size))
+    graphs = draw_pool(drawn, count=count, seed=SEED, split="test", oracles=compiled.oracles)
+    pool = pool_of(compiled.problem, graphs.instances(), compiled.oracles)
     trained = load_checkpoint(run)
     outcomes = play(trained.policy, compiled, pool)
     low, high = wilson(float(outcomes.success.sum()), count)
@@ -143,10 +143,12 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     yield "    python -m benchmarks.studies.depth bfs=RUN dfs=RUN"
     yield ""
     yield (
-        "Best picks of one policy per problem, one seed (recipes `bfs_deep` and `dfs_deep`, trained "
-        "on Erdős–Rényi graphs of at most 16 nodes), on fresh graphs that no choice was made by; "
-        f"[ ] is the 95 % interval. One core of {source['cpu']}, which others used, too, so seconds "
-        f"are upper limits; load at the end {source['load'][0]}, at {short(source['commit'])}."
+        "Best picks of one policy per problem, one seed (recipes `bfs_deep` and `dfs_deep`, "
+        "trained on Erdős–Rényi graphs of at most 16 nodes), on fresh graphs that no choice was "
+        "made by; "
+        f"[ ] is the 95 % interval. One core of {source['cpu']}, which others used, too, so "
+        f"seconds are upper limits; load at the end {source['load'][0]}, "
+        f"at {short(source['commit'])}."
     )
     yield ""
     yield "| problem | graphs | nodes | number | solved, % | picks | s per graph |"

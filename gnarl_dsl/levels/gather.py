@@ -95,6 +95,8 @@ class Gathered:
         """The dimension of a feature, after the formula that it starts from or stands for."""
         if feature.name not in self._entered:
             own = unit(feature.name) if feature.is_measured else None
+            if feature.type.apart:  # no bending of the plane bends all distances alike
+                self._calculate(feature.span, own)
             self._entered[feature.name] = PURE if feature.type.value is CATEGORY else own
             if feature.type.apart:
                 self._calculate(feature.span, own)  # a network reads distances, whoever else does

@@ -74,7 +74,8 @@ def test_a_window_without_a_legal_node_shows_all_of_them() -> None:
     problem = gnarl.loads(NEARBY + "observe x in nodes where hue[x] == black\n")
     (state, *_) = visited(problem, 6, seed=1)
     game = Interpreter(problem)
-    assert (game.window(state) == game.mask(state)).all() and game.mask(state).any()
+    assert (game.window(state) == game.mask(state)).all()
+    assert game.mask(state).any()
 
 
 def test_rows_and_nodes_of_a_window_belong_together() -> None:
@@ -84,7 +85,8 @@ def test_rows_and_nodes_of_a_window_belong_together() -> None:
     for row, (g, v) in enumerate(zip(packed.graph, packed.nodes, strict=True)):
         wanted = np.full(2, -1)
         wanted[g] = v
-        assert packed.rows(wanted)[g] == row and packed.rows(wanted)[1 - g] == -1
+        assert packed.rows(wanted)[g] == row
+        assert packed.rows(wanted)[1 - g] == -1
     hidden = [sorted({*range(7)} - {*packed.nodes[packed.graph == g].tolist()}) for g in (0, 1)]
     assert (packed.rows(np.array([own[0] for own in hidden])) == -1).all()
     table = np.zeros((2, 7))
@@ -105,8 +107,10 @@ def test_picks_are_nodes_of_the_instance() -> None:
     packed.spread(log_chances(output, packed).detach().exp().numpy(), chances)
     for g, state in enumerate(states):
         legal = Interpreter(problem).mask(state)
-        assert legal[best[g]] and legal[drawn[g]]
-        assert best[g] == chances[g].argmax() and chances[g][~legal].sum() == 0
+        assert legal[best[g]]
+        assert legal[drawn[g]]
+        assert best[g] == chances[g].argmax()
+        assert chances[g][~legal].sum() == 0
         np.testing.assert_allclose(chances[g].sum(), 1, rtol=1e-5)
 
 
@@ -118,7 +122,8 @@ def test_an_expert_outside_the_window_is_no_label() -> None:
     labels = np.array([np.where(shown, 0.5, 0.0), np.where(shown, 0.0, 0.25)])
     assert count_outside(labels, packed) == 1
     rows = label_rows(labels, packed)
-    assert rows[packed.graph == 0].sum() == 1 and rows[packed.graph == 1].sum() == 0
+    assert rows[packed.graph == 0].sum() == 1
+    assert rows[packed.graph == 1].sum() == 0
     labels[1, np.flatnonzero(shown)[0]] = 0.25  # of several picks one is shown
     assert label_rows(labels, packed)[packed.graph == 1].tolist() == [1, 0]
     assert count_outside(labels, packed) == 0

@@ -18,11 +18,16 @@ import gnarl_dsl as gnarl
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
+from gnarl_dsl.levels.levels import Use, levels_of
+from gnarl_dsl.model.kinds import ABSOLUTE, RATIO
 from gnarl_dsl.report.diagnostics import SpecError
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.batch.pack import pack
+from gnarl_runtime.batch.reading import reading_of
+from gnarl_runtime.batch.signature import signature_of
 from gnarl_runtime.checks.witness.witness_files import _row
+from gnarl_runtime.envs.interpreted import load_state
 from gnarl_runtime.instances.instance_checks import InstanceError
 from gnarl_runtime.instances.instance_files import read_instances, write_instances
 from gnarl_runtime.instances.pools import pool_of
@@ -117,11 +122,11 @@ def test_a_complete_graph_of_points_has_no_table_of_pairs() -> None:
 # What a policy reads
 
 
-def packed(points: np.ndarray, start: int = 0):
+def packed(points: np.ndarray, start: int = 0, signature=None):
     pool = pool_of(POINTS, [on_points(points, start)])
     batch = Batch.allocate(layout_of(POINTS, 1, len(points)))
     pool.copy_into(batch, [0], [0])
-    return pack(batch, [0])
+    return pack(batch, [0], signature)
 
 
 def test_a_message_reads_its_length_and_nothing_else() -> None:
@@ -163,6 +168,60 @@ def test_quarter_turns_change_no_bit(seed: int, turns: int, mirrored: bool) -> N
     moved = (points.conj() if mirrored else points) * 1j**turns
     one, other = packed(points), packed(moved)
     assert np.array_equal(one.edge_raw, other.edge_raw)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 999), power=st.integers(-8, 8), x=st.floats(-2, 2))
+def test_policies_cannot_tell_how_large_the_plane_is(seed: int, power: int, x: float) -> None:
+    """Distances only meet distances, so they are read as multiples of the instance's own."""
+    signature = signature_of(POINTS, reading=reading_of(POINTS, Use(experts=("optimal",))))
+    points = random_points(8, seed)
+    one, scaled, moved = (
+        packed(p, signature=signature) for p in (points, points * 2.0**power, points * 7 + x)
+    )
+    assert np.array_equal(one.edge_raw, scaled.edge_raw)
+    assert np.allclose(one.edge_raw, moved.edge_raw, atol=1e-5)
+
+
+def test_a_distance_is_not_only_compared() -> None:
+    """No bending of the plane bends distances, so points are no ordinal numbers."""
+    measures = levels_of(near("0"), Use())
+    assert {name: each.level for name, each in measures.items()} == {"xy": RATIO}
+    far = near("count(x in nodes where distance(xy, x, last(pick) otherwise x) < 0.5)")
+    assert levels_of(far, Use(goals=("spread",)))["xy"].level is ABSOLUTE
+    mixed = "  d  state  node  scalar  = 0\n  A  input  edge  scalar  ~ uniform(0, 1)"
+    text = SPEC.format(value="sum(x in nodes: d[x])", more=mixed)
+    step = "    d[v] := max(y in neighbors(v): A[v, y] + distance(xy, v, y))\n"
+    problem = gnarl.loads(text.replace("    on[v] := true\n", "    on[v] := true\n" + step))
+    measures = levels_of(problem, Use(goals=("spread",)))
+    assert {each.powers for each in measures.values()} == {(("xy", 1),)}  # one unit for all
+
+
+def test_windows_show_the_same_distances() -> None:
+    text = POINTS.sources[0].text.replace("problem tsp_points", "problem tsp_seen")
+    observe = "observe x in nodes where not in_tour[x] or x == here or s[x]\n"
+    seen = gnarl.loads(text + observe)
+    points = random_points(7, 1)
+    whole, part = (playing(problem, points, [0, 3, 5]) for problem in (POINTS, seen))
+    where = layout_of(POINTS, 1, 7).signature.names()["edge"].index("distance(xy, src, dst)")
+    lengths = {
+        (int(u), int(v)): value
+        for u, v, value in zip(whole.src, whole.dst, whole.edge_raw[:, where], strict=True)
+    }
+    assert len(part.x) == 6  # all but the one that is done
+    for u, v, value in zip(part.src, part.dst, part.edge_raw[:, where], strict=True):
+        assert lengths[int(part.node[u]), int(part.node[v])] == value
+
+
+def playing(problem, points: np.ndarray, picks: list[int]):
+    """What a policy reads after some picks."""
+    game = Interpreter(problem)
+    state = game.reset(on_points(points))
+    for pick in picks:
+        state = game.step(state, pick).state
+    batch = Batch.allocate(layout_of(problem, 1, len(points)))
+    load_state(batch, 0, state)
+    return pack(batch, [0])
 
 
 # Words

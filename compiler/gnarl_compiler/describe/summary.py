@@ -18,6 +18,7 @@ from gnarl_dsl.model import (
     GreedyExpert,
     InstanceSet,
     Let,
+    Messages,
     Param,
     Phase,
     Problem,
@@ -25,6 +26,7 @@ from gnarl_dsl.model import (
     SearchExpert,
     Statement,
     When,
+    Window,
 )
 from gnarl_dsl.model.kinds import ABSOLUTE
 from gnarl_dsl.report.source import Span
@@ -190,7 +192,8 @@ def _goals(problem: Problem) -> Iterator[Entry]:
 
 
 def _views(problem: Problem) -> Iterator[Entry]:
-    for line in (*problem.windows, *problem.messages):
+    lines: list[Window | Messages] = [*problem.windows, *problem.messages]
+    for line in lines:
         word, _, rest = problem.text_of(line.span).partition(" ")
         yield word, rest
 

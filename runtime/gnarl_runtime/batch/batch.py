@@ -63,7 +63,9 @@ class Batch:
     @staticmethod
     def allocate(layout: BatchLayout) -> Batch:
         """An empty batch: every slot has no nodes."""
-        core = {spec.name: np.zeros(spec.shape, spec.dtype) for spec in layout.core()}
+        core: dict[str, Any] = {
+            spec.name: np.zeros(spec.shape, spec.dtype) for spec in layout.core()
+        }
         own = {spec.name: np.zeros(spec.shape, spec.dtype) for spec in layout.features()}
         return Batch(layout=layout, features=own, **core)
 

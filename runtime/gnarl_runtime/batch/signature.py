@@ -18,13 +18,15 @@ from gnarl_runtime.batch.reading import PLAIN, Reading
 class ValueColumn:
     """A feature's value; with a category, whether the value is that category.
 
-    `against`: a message u -> v reads the feature at (v, u) instead of (u, v).
+    `against`: a message u -> v reads the feature at (v, u) instead of (u, v). `ordered`: values
+    are numbers, of which there is a smallest and a largest.
     """
 
     name: str
     feature: str
     category: int | None = None
     against: bool = False
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -254,7 +256,7 @@ def _value_columns(
     """One column for a number or a mask, one per category for a category."""
     name = feature.name + where
     if not feature.categories:
-        yield ValueColumn(name, feature.name, against=against)
+        yield ValueColumn(name, feature.name, against=against, ordered=feature.is_number)
         return
     for category in range(feature.categories):
         label = f"{name}={_choice(feature, category)}"

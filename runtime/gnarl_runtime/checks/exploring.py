@@ -49,6 +49,7 @@ from gnarl_runtime.checks.properties.reward_properties import (
     check_rewards,
     check_telescope,
 )
+from gnarl_runtime.checks.properties.seen import check_window
 from gnarl_runtime.checks.properties.worth import Standings
 
 AT_ONCE = 128  # instances explored side by side
@@ -62,7 +63,7 @@ _REWARDED = 8  # instances of a size on which rewards besides the default are tr
 CHECKS: tuple[Check, ...] = (
     *(check_run_errors, check_dead_ends, check_endless, check_ends, check_unwinnable),
     *(check_telescope, check_optimal, check_rewards, check_misleading),
-    *(check_uneven, check_luck),
+    *(check_uneven, check_luck, check_window),
 )
 
 

@@ -47,12 +47,11 @@ class Firsts(nn.Module):  # type: ignore[misc]
 
 def ordered_columns(signature: sig.Signature) -> list[int]:
     """The columns of nodes whose values stand in an order: numbers, and steps along pointers."""
-    scalars = {feature.name for feature in signature.observed if feature.type == "scalar"}
     return [
         place
         for place, column in enumerate(signature.node)
         if isinstance(column, sig.StepsColumn)
-        or (isinstance(column, sig.ValueColumn) and column.feature in scalars)
+        or (isinstance(column, sig.ValueColumn) and column.ordered)
     ]
 
 

@@ -64,8 +64,8 @@ class PolicyConfig:
             require("rounds", self.rounds, self.rounds <= MOST_TIED, f"at most {MOST_TIED}, tied")
             require("processor", self.processor, self.processor == "mpnn", "mpnn, to be tied")
         if self.whole:
-            wanted = "mpnn, to hear the whole graph"
-            require("processor", self.processor, self.processor == "mpnn", wanted)
+            hearing = "mpnn, to hear the whole graph"
+            require("processor", self.processor, self.processor == "mpnn", hearing)
 
 
 def require_one_of(name: str, found: str, known: tuple[str, ...]) -> None:

@@ -26,8 +26,8 @@ def learned_chooser(policy: Policy, problem: Problem, nodes: int) -> Chooser:
             output = policy(packed)
             verify_numbers(output)
             logs = log_chances(output, packed)
-        found = np.zeros((1, state.n))
+        found: Chances = np.zeros((1, state.n))
         packed.spread(logs.double().exp().cpu().numpy(), found)
-        return found[0]
+        return np.asarray(found[0])
 
     return Chooser("trained policy", chances, best=True)

@@ -18,7 +18,8 @@ def label_rows(labels: NDArray[np.float64], packed: Packed) -> NDArray[np.float3
     if packed.node is None:
         return row
     total = np.bincount(packed.graph, row, packed.graphs).astype("f4")  # (graphs,)
-    return row / np.where(total > 0, total, 1)[packed.graph]
+    row /= np.where(total > 0, total, 1)[packed.graph]
+    return row
 
 
 def count_outside(labels: NDArray[np.float64], packed: Packed) -> int:
