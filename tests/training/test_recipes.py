@@ -18,6 +18,7 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import (
     AUTO,
     RecipeError,
+    auto_base,
     change_recipe,
     default_recipe,
     load_recipe,
