@@ -179,7 +179,8 @@ class Gathered:
             case model.Arithmetic():
                 return self._arithmetic(expr, names)
             case model.Compare():
-                return self._compare(expr, names)
+                self._compare(expr, names)
+                return None
             case model.Logic():
                 self._visit(expr.args, names)
                 return None

@@ -96,8 +96,9 @@ def _gather_deciders(gathered: Gathered, use: Use) -> None:
         if phase.allow is not None:
             gathered.formula(phase.allow)
         gathered.statements(phase.update, {})
-    for shown in (*problem.windows, *problem.messages):
-        _gather_shown(gathered, shown)
+    shown: tuple[model.Window | model.Messages, ...] = (*problem.windows, *problem.messages)
+    for line in shown:
+        _gather_shown(gathered, line)
     ends = [problem.horizon, problem.terminate]
     for formula in ends:
         if formula is not None and not reads_oracle(problem, formula):
@@ -229,7 +230,7 @@ def _may_count(feature: Feature) -> bool:
 
 def _gather_all(gathered: Gathered) -> None:
     problem = gathered.problem
-    goals = tuple(goal.name for goal in (*problem.objectives, *problem.rewards))
+    goals = (*(g.name for g in problem.objectives), *(r.name for r in problem.rewards))
     rules = tuple(e.name for e in problem.experts if isinstance(e, model.RuleExpert))
     _gather_deciders(gathered, Use(rules, goals))
     judges = (problem.limit, problem.terminate, problem.valid, problem.correct)

@@ -228,7 +228,8 @@ class _Run:
     @property
     def names(self) -> list[str]:
         """Of all players, in the order in which they are shown."""
-        return [own.name for own in (*self.runs, *self.searches, *self.baselines)]
+        searches = [own.name for own in self.searches]
+        return [*(own.name for own in self.runs), *searches, *(b.name for b in self.baselines)]
 
     def joined(self, played: Sequence[Played]) -> dict[str, Outcomes]:
         """What came of all parts together, by player: files know players by their numbers."""
@@ -296,7 +297,7 @@ class _Run:
             *(baseline.player(seed) for baseline in self.baselines),
         ]
         runs = len(self.runs)
-        named = [own.name for own in (*self.runs, *self.baselines)]
+        named = [*(own.name for own in self.runs), *(own.name for own in self.baselines)]
         played = [
             self._play(player, name, part, pool)
             for name, player in zip(named, players, strict=True)

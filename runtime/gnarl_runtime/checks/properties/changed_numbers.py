@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from gnarl_dsl.model import Model, Problem
 from gnarl_dsl.model.kinds import INPUT, ORDINAL
 
 Values = NDArray[Any]
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,8 @@ class Change:
 
     def problem(self, problem: Problem) -> Problem:
         """The problem whose params are measured in the same units as the changed numbers."""
-        return _rescaled(problem, self)
+        changed: Problem = _rescaled(problem, self)
+        return changed
 
 
 def bent(values: Values) -> Values:
@@ -79,8 +79,8 @@ def deciding(problem: Problem) -> Problem:
     return problem.model_copy(update=gone)
 
 
-def _rescaled(part: Part, change: Change) -> Part:
-    """A part of a problem with its params in other units."""
+def _rescaled(part: Any, change: Change) -> Any:
+    """A part of a problem with its params in other units; itself where there are none."""
     if type(part) is tuple:
         items = tuple(_rescaled(item, change) for item in part)
         same = all(new is old for new, old in zip(items, part, strict=True))
