@@ -1,9 +1,10 @@
-# Two commands are enough for a fresh clone: `make demo` and `make test`.
+# Two commands are enough for a fresh clone: `make demo` and `make test`. The tests that take longer
+# than a few seconds and guard what a shorter one guards, too, run with `make test-all` only.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint bench paper tables docs clean
+.PHONY: setup demo test test-all lint bench paper tables docs clean
 
 setup: $(STAMP)
 
@@ -23,6 +24,9 @@ lint: setup
 	$(BIN)/mypy
 
 test: lint
+	$(BIN)/pytest -n 2 -m "not long"
+
+test-all: lint
 	$(BIN)/pytest -n 2
 
 bench: setup

@@ -231,6 +231,7 @@ def test_an_objective_that_is_no_number_is_told_with_its_line(
 # All of it
 
 
+@pytest.mark.long  # the tutorial trains in this way, too
 def test_a_spec_without_a_recipe_is_trained_and_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from gnarl_runtime.api.policies import (
 )
 from gnarl_runtime.api.verdict import read_verdict
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
+from gnarl_runtime.checkpoints.recipe_reading import read_by_level
 from gnarl_runtime.checkpoints.targets import with_params
 from gnarl_runtime.evaluation.scales import unusual_scales
 from gnarl_runtime.evaluation.solution_text import (
@@ -153,7 +154,7 @@ def solve(
     with torch_set_up(threads):
         subject = solving_subject(policy, problem, params)
         given = own_graphs(subject.problem, graphs, seed=seed, rounded=rounded, repair=repair)
-        notes = general_notes(subject.problem, given, rescale, PYTHON)
+        notes = general_notes(subject, given, rescale, PYTHON)
         strategies = [strategy] * len(given)
         if search is None and samples is None and temperature is None:
             strategies, warned = preferred_searches(subject, given, strategy, PYTHON)
@@ -277,10 +278,10 @@ def graph_title(name: str, number: int, count: int) -> str:
 
 
 def notes_about(
-    problem: Problem, graphs: Sequence[Imported], rescale: bool, spell: Spelling
+    subject: TrainedPolicy | Unaided, graphs: Sequence[Imported], rescale: bool, spell: Spelling
 ) -> tuple[str, ...]:
     """Everything that a user should know before trusting solutions."""
-    return _once(*notes_of(graphs), *general_notes(problem, graphs, rescale, spell))
+    return _once(*notes_of(graphs), *general_notes(subject, graphs, rescale, spell))
 
 
 def _once(*notes: str) -> tuple[str, ...]:
@@ -288,12 +289,17 @@ def _once(*notes: str) -> tuple[str, ...]:
 
 
 def general_notes(
-    problem: Problem, graphs: Sequence[Imported], rescale: bool, spell: Spelling
+    subject: TrainedPolicy | Unaided, graphs: Sequence[Imported], rescale: bool, spell: Spelling
 ) -> tuple[str, ...]:
     """What holds for all graphs: how episodes end, and numbers unlike those of training."""
+    problem, flag = subject.problem, spell.name("rescale")
+    policy = None if isinstance(subject, Unaided) else subject.policy
+    known = [] if policy is None else read_by_level(problem, policy.reading)
     notes = [] if problem.deployable else [reference_note(problem, spell)]
-    scales = [] if rescale else unusual_scales(problem, graphs)
-    flag = spell.name("rescale")
+    if rescale and known:
+        names = ", ".join(f"`{name}`" for name in known)
+        notes.append(f"{flag} is not needed for {names}: the network reads all scales alike")
+    scales = [] if rescale else unusual_scales(problem, graphs, known)
     return (*notes, *(f"{scale}; {flag} shows the network the usual size" for scale in scales))
 
 

@@ -52,6 +52,10 @@ class Data(Section):
     larger_nodes: tuple[int, int] | None = None
     # Scalar inputs of each instance are multiplied by a factor, log-uniform in this range.
     scale: tuple[Annotated[float, Field(gt=0)], Annotated[float, Field(gt=0)]] = (1.0, 1.0)
+    # Share of the instances of `bc` in which ranks are not equally far apart but drawn: small
+    # graphs have few, and a network that never saw close ones cannot tell them apart. Only where
+    # `policy.levels` is on and something is read as ranks.
+    drawn_ranks: Annotated[float, Field(ge=0, le=1)] = 0.0
     boundary: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of episodes on moved instances
     boundary_pool: Annotated[int, Field(ge=1)] = 2_000
     boundary_margin: tuple[float, float] = (1e-3, 1e-1)  # log-uniform

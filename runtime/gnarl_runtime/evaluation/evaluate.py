@@ -141,10 +141,10 @@ def _joined_best(played: Sequence[Played]) -> Best:
 
 def split_sizes(problem: Problem, split: str, instances: str | None = None) -> list[int]:
     """The numbers of nodes that a split lists; nothing if it draws from a range."""
-    args = {arg.name: arg for arg in choose_split(problem, split, instances).args}
-    own = args.get("n")
-    listed = own is not None and own.kind == "one_of"
-    return sorted({int(value) for value in own.values}) if own is not None and listed else []
+    lines = choose_split(problem, split, instances).lines
+    own = [arg for line in lines for arg in line.args if arg.name == "n"]
+    listed = all(arg.kind == "one_of" for arg in own)
+    return sorted({int(value) for arg in own for value in arg.values}) if listed else []
 
 
 def choose_reference(problem: Problem, plan: Plan) -> str | None:
@@ -228,7 +228,8 @@ class _Run:
     @property
     def names(self) -> list[str]:
         """Of all players, in the order in which they are shown."""
-        return [own.name for own in (*self.runs, *self.searches, *self.baselines)]
+        searches = [own.name for own in self.searches]
+        return [*(own.name for own in self.runs), *searches, *(b.name for b in self.baselines)]
 
     def joined(self, played: Sequence[Played]) -> dict[str, Outcomes]:
         """What came of all parts together, by player: files know players by their numbers."""
@@ -296,7 +297,7 @@ class _Run:
             *(baseline.player(seed) for baseline in self.baselines),
         ]
         runs = len(self.runs)
-        named = [own.name for own in (*self.runs, *self.baselines)]
+        named = [*(own.name for own in self.runs), *(own.name for own in self.baselines)]
         played = [
             self._play(player, name, part, pool)
             for name, player in zip(named, players, strict=True)

@@ -70,9 +70,10 @@ def rescaled(
 
 def times(problem: Problem, instance: Instance, factor: float) -> Instance:
     """An instance with its numbers multiplied; its labels are to be solved anew."""
-    scalars = {f.name for f in problem.features if f.stage is INPUT and f.is_number}
+    own = [f for f in problem.features if f.stage is INPUT and (f.is_number or f.type.apart)]
+    scaled = {f.name: f.type.value.array for f in own}
     inputs = {
-        name: np.asarray(values, np.float64) * factor if name in scalars else values
+        name: np.asarray(values, scaled[name]) * factor if name in scaled else values
         for name, values in instance.inputs.items()
     }
     return replace(instance, inputs=inputs, oracles={})

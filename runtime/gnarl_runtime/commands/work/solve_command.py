@@ -44,7 +44,7 @@ def solve_command(args: argparse.Namespace) -> int:
         graphs = own_graphs(
             problem, args.data, seed=args.seed, rounded=args.rounded, repair=args.repair
         )
-        notes = notes_about(problem, graphs, args.rescale, FLAGS)
+        notes = notes_about(subject, graphs, args.rescale, FLAGS)
         strategies = [args.search] * len(graphs)
         if args.silent_search:
             strategies, warned = preferred_searches(subject, graphs, args.search, FLAGS)

@@ -28,7 +28,7 @@ from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Policy, log_chances
 from gnarl_runtime.search.free_experts import free_experts
-from gnarl_runtime.training.fresh import fresh_policy, scale_scores
+from gnarl_runtime.training.fresh import fresh_policy, scale_scores, vary_rounds
 from gnarl_runtime.training.improve.drawing import DrawnPlayer, ExpertStage, Stage
 from gnarl_runtime.training.improve.lessons import Lesson, Lessons
 from gnarl_runtime.training.improve.memory import Episodes, Flags, Index, Memory
@@ -63,9 +63,10 @@ class ImproveTrainer:
         few = recipe.improve.larger_samples
         self.few = Stage(compiled, self.pool, graphs, few) if self.larger.any() else self.stage
         self.experts = ExpertStage(compiled, self.pool, graphs, seed)
-        self.lessons = Lessons(compiled, self.pool, self.memory, recipe.improve.batch, seed)
         self.graphs = graphs
         self.policy = policy or fresh_policy(problem, recipe, seed)
+        batch, signature = recipe.improve.batch, self.policy.signature
+        self.lessons = Lessons(compiled, self.pool, self.memory, batch, seed, signature)
         if policy is None and recipe.improve.spread > 0:
             engine = self.stage.engine
             engine.load(engine.environments, engine.environments % len(self.pool))
@@ -87,6 +88,7 @@ class ImproveTrainer:
 
     def update(self) -> Metrics:
         """Play some instances, remember what is best, learn it."""
+        vary_rounds(self.policy, self.seed, self.done)
         instances = self._instances()
         told = self._play(instances)
         for _ in range(self.recipe.epochs):
@@ -154,8 +156,9 @@ class ImproveTrainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         chances = log_chances(self.policy(lesson.packed), lesson.packed)
-        wanted = torch.from_numpy(lesson.packed.offsets[:-1] + lesson.wanted).to(chances.device)
-        loss = -chances[wanted].mean()
+        rows = lesson.packed.rows(lesson.wanted)
+        wanted = torch.from_numpy(rows[rows >= 0]).to(chances.device)  # what the network reads
+        loss = -chances[wanted].sum() / max(len(wanted), 1)
         self.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.clip)

@@ -1,6 +1,6 @@
 """Mutate the shipped specs and check that every result is answered, and quickly.
 
-    python tests/helpers/fuzz_specs.py --count 100000 --seed 0 --jobs 1
+    python tests/syntax/fuzz_specs.py --count 100000 --seed 0 --jobs 1
 
 Each mutant is checked and its findings are rendered; nothing but findings may come out,
 in less than two seconds of processor time. Mutant number i depends on the seed and i

@@ -1,6 +1,6 @@
 """The mutation score of gnarl-check: how many small mistakes in the shipped specs it finds.
 
-python tests/helpers/mutation.py [--count 400] [--seed 0] [--jobs 2] [--spec NAME] [--write FILE]
+python tests/checks/mutation.py [--count 400] [--seed 0] [--jobs 2] [--spec NAME] [--write FILE]
 
 With `--log FILE` verdicts are kept as they come, and a run that was stopped goes on from there.
 """
@@ -16,6 +16,9 @@ from dataclasses import asdict
 from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
 
 import numpy as np
 from mutants import Mutant, all_mutants

@@ -1,7 +1,7 @@
 """Random small specs that the checker accepts, and instances to play them on.
 
 `specs()` is a Hypothesis strategy that shrinks; `write_spec(pick)` builds one text from any
-source of choices, such as a seeded generator. Formulas are written by `spec_formulas`.
+source of choices, such as a seeded generator. Formulas are written by `formulas`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from spec_formulas import Pick
-from spec_scope import Declared, Known, Let, Scope
-from spec_updates import Updates
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
+from random_specs.formulas import Pick
+from random_specs.scope import Declared, Known, Let, Scope
+from random_specs.updates import Updates
 
 _INPUT = Scope(state=False, budget=1)
 _COSTS = {"node": 2, "edge": 1, "pair": 1, "graph": 2}
@@ -70,6 +70,7 @@ class SpecWriter(Updates):
         self.clauses()
         phases = self.phases()
         self.goals()
+        self.views()
         features = "".join(f"  {line}\n" for line in self.lines["feature"])
         parts = [*self.lines["param"], f"graph {' '.join(words)}", f"features\n{features}"]
         blocks = [*parts, *self.lines["let"], *phases, *self.lines["end"]]
@@ -108,6 +109,10 @@ class SpecWriter(Updates):
         return Known(self.name(stem), stage, place, kind, count, choices)
 
     def input_feature(self) -> None:
+        if self.chance(5):
+            points = Known(self.name("xy"), "input", "node", "point")
+            self.declare(points, "node", f"~ {self.one_of(('square', 'given'))}")
+            return
         known = self.shape("input", "w")
         source = "given"
         if known.type == "scalar":
@@ -158,6 +163,9 @@ class SpecWriter(Updates):
             case "graph", "scalar":
                 calls += [f"relaxation_count({a}, {s})" for a in weights for s in starts]
                 calls += [f"mst_weight({a})" for a in weights if not self.names.directed]
+                points = [f.name for f in inputs if f.type == "point"]
+                calls += [f"relaxation_count({p}, {s})" for p in points for s in starts]
+                calls += [f"mst_weight({p})" for p in points if not self.names.directed]
             case "node", "mask" if not self.names.directed:
                 calls += [f"min_vertex_cover({w})" for w in loads]
                 calls += [f"vertex_cover_primal_dual({w}, 0.1)" for w in loads]
@@ -256,6 +264,26 @@ class SpecWriter(Updates):
         ]
         return f"uniform {variable}{self.where(s)}{''.join(keys)}"
 
+    # What a network reads
+
+    def views(self) -> None:
+        for _ in self.times(2):
+            x = self.fresh("x")
+            line = f"observe {x} in nodes{self.chosen(Scope(budget=1).bind('nodes', x))}"
+            self.lines["end"].append(line)
+        for _ in self.times(1):
+            x, y = self.fresh("x"), self.fresh("y")
+            scope = replace(Scope(budget=1).bind("nodes", x, y), edges=((x, y),))
+            self.lines["end"].append(f"messages ({x}, {y}) in edges{self.chosen(scope)}")
+
+    def chosen(self, s: Scope) -> str:
+        """A condition or none, a criterion or none."""
+        where = self.where(s)
+        if self.chance(2):
+            return where
+        way = self.one_of(("minimising", "maximising"))
+        return f"{where} {way} {self.number(s)} first {1 + self.pick(3)}"
+
     # Phases
 
     def phases(self) -> list[str]:
@@ -312,6 +340,9 @@ def random_input(feature: Feature, graph: Graph, rng: np.random.Generator) -> Ar
             return np.asarray(rng.integers(graph.n, size=shape))
         case "mask":
             values = np.asarray(rng.random(shape) < 0.5)
+        case "point":
+            x, y = random_numbers(feature, (2, graph.n), rng)
+            values = np.asarray(x + 1j * y)
         case "categorical":
             values = np.asarray(rng.integers(feature.categories, size=shape))
         case _:

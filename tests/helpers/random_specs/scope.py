@@ -1,4 +1,4 @@
-"""What formulas of a random spec may name, and where they stand; see `spec_formulas`."""
+"""What formulas of a random spec may name, and where they stand; see `formulas`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A source of choices and what a spec declares go in, well-typed formulas of it come out.
 
-Half of `spec_generator`. Every method returns text in brackets, so that no precedence matters.
+Half of `generator`. Every method returns text in brackets, so that no precedence matters.
 `Scope` says what a formula may read, how deep it may go and what it may cost: the checker
 bounds the cost of a step by n^3, and the interpreter has to play thousands of these.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from spec_scope import Declared, Known, Let, Scope
+from random_specs.scope import Declared, Known, Let, Scope
 
 T = TypeVar("T")
 Pick = Callable[[int], int]  # k goes in, a number from 0 to k - 1 comes out; 0 is the simplest
@@ -144,9 +144,13 @@ class Formulas:
             options += [(1, lambda goal=goal: goal) for goal in goals]
         if self.has_node(s):
             options.append((2, lambda: f"{self.one_of(self.degrees())}({self.node(s.deeper())})"))
+            options += [(3, lambda f=f: self.distance(f, s)) for f in self.readable(s, "point")]
         if s.depth > 0:
             options += self.deep_numbers(s)
         return self.choose(options)
+
+    def distance(self, points: Known, s: Scope) -> str:
+        return f"distance({points.name}, {self.some(s)}, {self.some(s)})"
 
     def degrees(self) -> tuple[str, ...]:
         return ("out_degree", "in_degree") if self.names.directed else ("degree",)
@@ -183,6 +187,7 @@ class Formulas:
         start = self.node(s.deeper(1))
         weights = [f for f in self.readable(s, "scalar") if f.place in ("edge", "pair")]
         weights = [f for f in weights if f.cost < s.budget and f.stage != "oracle"]
+        weights += self.readable(s, "point")
         if weights and self.chance(2):
             return f"path_cost({pointer.name}, {self.one_of(weights).name}, {start}{target})"
         return f"depth({pointer.name}, {start}{target})"
@@ -337,6 +342,7 @@ class Formulas:
             (2, lambda: "min({}, {})".format(*self.twins(self.number, s))),
             (2, lambda: "({} * {})".format(*self.twins(self.number, s))),
             *[(2, lambda f=f: f"{f.name}[{ends}]") for f in features],
+            *[(2, lambda f=f: f"distance({f.name}, {ends})") for f in self.readable(s, "point")],
         ]
         return self.choose(options)
 

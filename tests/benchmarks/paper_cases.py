@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
-from benchmarks.paper.outcomes import Places
+from benchmarks.frame import say
+from benchmarks.paper.outcomes import Places, Stopped
 from benchmarks.paper.report import write_table
 from benchmarks.paper.rows import Row, Table, Trial
 from benchmarks.paper.runs import Budget, run_row
@@ -29,3 +31,12 @@ def finish_runs(folder: Path) -> None:
     """Train and evaluate both seeds, and write their table."""
     run_row(TABLE.rows[0], Budget(graphs=3), places_in(folder))
     write_table(replace(TABLE, figure="curves"), places_in(folder))
+
+
+def call_here(command: list[str], budget: Budget) -> None:
+    """Run one of our commands in this process."""
+    say(" ".join(command))
+    program, *arguments = command
+    module = import_module(f"gnarl_runtime.commands.{program.removeprefix('gnarl-')}")
+    if code := module.main(arguments):
+        raise Stopped(f"exit code {code}: {' '.join(command)}")

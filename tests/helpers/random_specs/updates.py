@@ -1,12 +1,12 @@
-"""Values for features and statements of updates, for `spec_generator`."""
+"""Values for features and statements of updates, for `generator`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from spec_formulas import Formulas, Pick
-from spec_scope import Declared, Known, Scope
+from random_specs.formulas import Formulas, Pick
+from random_specs.scope import Declared, Known, Scope
 
 # Names that mean something in Python or inside generated code.
 HOSTILE = (
