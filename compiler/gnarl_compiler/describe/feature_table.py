@@ -25,7 +25,7 @@ from gnarl_dsl.model.kinds import (
 WIDTH = 100
 _GAP = "  "
 _MIN_WIDTH = 8
-_PROSE, _NARROW_PROSE = 1, 20
+_PROSE, _NARROW_PROSE = 1, 13
 
 
 class FeatureRow(NamedTuple):

@@ -42,8 +42,7 @@ def default_recipe(problem: Problem) -> tuple[str, Recipe]:
 
 def auto_base() -> Recipe:
     """What a recipe that is chosen starts from: numbers are read by their level."""
-    levels = {"policy.levels": True, "data.drawn_ranks": 0.5}
-    return set_keys(Recipe(), levels, AUTO)
+    return set_keys(Recipe(), {"policy.levels": True}, AUTO)
 
 
 def load_recipe(name: str) -> Recipe:

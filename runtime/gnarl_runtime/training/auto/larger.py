@@ -22,7 +22,7 @@ from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.training.auto.choice import RANDOM, Choice, Standing, best_of
 
 TIMES = 3  # as many nodes as the largest of training
-SECONDS = 0.2  # that drawing and playing a larger graph may take everybody together
+SECONDS = 0.05  # that drawing and playing a larger graph may take everybody together
 BC_SHARE, IMPROVE_SHARE = 0.1, 0.15  # of the graphs that are learned from
 
 
