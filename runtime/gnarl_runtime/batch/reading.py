@@ -69,9 +69,7 @@ def reading_of(problem: Problem, use: Use) -> Reading:
     )
 
 
-def _shown(
-    problem: Problem, rules: list[Rule], units: list[UnitInputs]
-) -> tuple[UnitInputs, ...]:
+def _shown(problem: Problem, rules: list[Rule], units: list[UnitInputs]) -> tuple[UnitInputs, ...]:
     """The units whose scale is that of a window: if it has a number, and something to measure."""
     if all(window.nearest is None for window in problem.windows):
         return ()
