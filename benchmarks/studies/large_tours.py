@@ -16,7 +16,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.frame import publish, results_parser, say
@@ -88,7 +88,7 @@ def measured(options: argparse.Namespace, size: str) -> dict[str, Any]:
     }
 
 
-def above(inputs: Any, picks: list[int]) -> float:
+def above(inputs: Any, picks: Sequence[int]) -> float:
     """How much longer a tour is than the best known one, in per cent."""
     import numpy as np
 
