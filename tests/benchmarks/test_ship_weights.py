@@ -26,7 +26,8 @@ def test_success_goes_before_reward_and_reward_before_steps(tmp_path: Path) -> N
     make_weights(tmp_path / "bellman_ford-seed0" / "best.safetensors", 0.9, 1.0, 5.0)
     best = make_weights(tmp_path / "bellman_ford-seed1" / "best.safetensors", 1.0, 0.5, 7.0)
     make_weights(tmp_path / "bellman_ford-seed2" / "best.safetensors", 1.0, 0.5, 8.0)
-    make_weights(tmp_path / "bellman_ford_paper-seed0" / "best.safetensors", 1.0, 1.0, 1.0)  # another row
+    another_row = tmp_path / "bellman_ford_paper-seed0"
+    make_weights(another_row / "best.safetensors", 1.0, 1.0, 1.0)
     assert main(["bellman_ford"], tmp_path, tmp_path) == 0
     assert (tmp_path / "bellman_ford.safetensors").read_bytes() == best
 
