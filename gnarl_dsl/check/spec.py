@@ -114,6 +114,7 @@ def _problem(
         params=tuple(context.names.params.values()),
         graph=context.names.graph,
         costs=total_costs(context.spent, context.experts),
+        externs=tuple(context.names.externs.values()),
         sources=tuple(
             model.SourceText.model_construct(name=source.name, text=source.text)
             for source in sources
@@ -387,6 +388,8 @@ def _warn_unused_names(context: Context, blocks: tuple[ast.Block, ...]) -> None:
     phases_known = bool(names.phases) and "phase" not in names.lost_blocks
     for name, let in names.lets.items():
         _warn(context, name not in names.used, "GN901", let.name, "let")
+    for name, extern in names.extern_trees.items():
+        _warn(context, name not in names.used, "GN901", extern.name, "extern")
     for name, param in names.param_trees.items():
         _warn(context, name not in names.used, "GN901", param.name, "param")
     for name, info in names.features.items():

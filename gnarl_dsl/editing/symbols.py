@@ -26,6 +26,7 @@ class Kind(Enum):
     METRIC = "metric"
     EXPERT = "expert"
     INSTANCES = "instances"
+    EXTERN = "extern"
 
 
 Named = (
@@ -40,6 +41,7 @@ Named = (
     | ast.Expert
     | ast.MadeExpert
     | ast.Instances
+    | ast.Extern
 )
 Clause = ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct
 Declaration = Named | Clause | ast.Features
@@ -55,6 +57,7 @@ _KINDS: dict[type[ast.Tree], Kind] = {
     ast.Expert: Kind.EXPERT,
     ast.MadeExpert: Kind.EXPERT,
     ast.Instances: Kind.INSTANCES,
+    ast.Extern: Kind.EXTERN,
 }
 
 
@@ -92,6 +95,7 @@ def symbols_of(tree: ast.Spec) -> Iterator[Symbol]:
                 | ast.Expert()
                 | ast.MadeExpert()
                 | ast.Instances()
+                | ast.Extern()
             ):
                 yield named(block)
             case _:

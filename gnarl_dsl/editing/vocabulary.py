@@ -89,6 +89,12 @@ _CONSTANTS = {
     "inf": "A number above all others. It cannot be stored in a feature.",
 }
 
+# Starts a block, but is a free name everywhere else, so it is no keyword.
+EXTERN = (
+    "Code that whoever plays this spec brings: `extern NAME(PARAM : TYPE) : LOCATION TYPE`. "
+    "Nothing here runs it."
+)
+
 GROUPS: Mapping[Group, Mapping[str, str]] = {
     Group.BLOCK: _BLOCKS,
     Group.CLAUSE: _CLAUSES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gnarl_dsl.model.brought import NO_CODE, Brought, Code, Trade
 from gnarl_dsl.model.expr import (
     Arithmetic,
     Assign,
@@ -52,6 +53,8 @@ from gnarl_dsl.model.problem import (
     Draw,
     Expert,
     ExpertPhase,
+    Extern,
+    ExternParam,
     Feature,
     GraphKind,
     GreedyExpert,
@@ -77,6 +80,7 @@ from gnarl_dsl.model.problem import (
 )
 
 __all__ = [
+    "NO_CODE",
     "OPTIMAL",
     "Alternative",
     "Arithmetic",
@@ -85,12 +89,14 @@ __all__ = [
     "Bind",
     "Binder",
     "Boolean",
+    "Brought",
     "Call",
     "Category",
     "Chase",
     "Choice",
     "ClauseRef",
     "Compare",
+    "Code",
     "CostTerm",
     "Costs",
     "Degree",
@@ -101,6 +107,8 @@ __all__ = [
     "ExpertPhase",
     "Expr",
     "Expression",
+    "Extern",
+    "ExternParam",
     "Feature",
     "FeatureRef",
     "FeatureType",
@@ -143,6 +151,7 @@ __all__ = [
     "Split",
     "Stage",
     "Statement",
+    "Trade",
     "Unary",
     "Value",
     "Variable",

@@ -375,6 +375,27 @@ class Instances(Tree):
     splits: tuple[Split, ...]
 
 
+class ExternWord(Tree):
+    """`node`, `mask`, `cost(n * m)`: a word of a declaration, with what stands in its brackets."""
+
+    name: Ident
+    args: tuple[Expr, ...]
+
+
+class ExternParam(Tree):
+    name: Ident
+    words: tuple[ExternWord, ...]
+
+
+class Extern(Tree):
+    """`extern NAME(PARAM : WORDS, …) : WORDS`: what the person who plays a spec brings."""
+
+    name: Ident
+    params: tuple[ExternParam, ...]
+    words: tuple[ExternWord, ...]
+    doc: str
+
+
 class Drop(Tree):
     kind: Ident
     names: tuple[Ident, ...]
@@ -399,6 +420,7 @@ Block = (
     | Expert
     | MadeExpert
     | Instances
+    | Extern
     | Drop
 )
 

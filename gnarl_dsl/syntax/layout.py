@@ -33,6 +33,7 @@ BLOCK_WORDS = [
     "metric",
     "expert",
     "instances",
+    "extern",
     "drop",
 ]
 _OPENERS = frozenset(

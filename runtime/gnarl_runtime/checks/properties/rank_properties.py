@@ -91,9 +91,13 @@ def retagged(board: Board) -> Board:
 def steady_experts(problem: Problem) -> set[str]:
     """The experts that read no function which draws from the ranks by design."""
     shared = (problem.lets, tuple(f for f in problem.features if f.stage is DERIVED))
-    if _draws(shared):
+    drawing = {name for name, known in FUNCTIONS.items() if known.random}
+    drawing -= {extern.name for extern in problem.externs}
+    drawing |= {extern.name for extern in problem.externs if extern.random}
+    if _draws(shared, drawing):
         return set()
-    return {expert.name for expert in problem.experts if not _draws(_own(problem, expert))}
+    own = ((expert.name, _own(problem, expert)) for expert in problem.experts)
+    return {name for name, part in own if not _draws(part, drawing)}
 
 
 def _own(problem: Problem, expert: model.Expert) -> object:
@@ -102,7 +106,7 @@ def _own(problem: Problem, expert: model.Expert) -> object:
     return expert
 
 
-def _draws(part: object) -> bool:
-    """Whether a formula calls a random function."""
+def _draws(part: object, drawing: set[str]) -> bool:
+    """Whether a formula calls one of these functions."""
     calls = (item for item in parts_inside(part) if isinstance(item, model.Call))
-    return any(FUNCTIONS[call.function].random for call in calls)
+    return any(call.function in drawing for call in calls)
