@@ -21,8 +21,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gnarl_compiler.graphs.instance import Instance
     from gnarl_compiler.interpret.episode import Interpreter
-    from gnarl_dsl.externs import ExternError, extern, generator, processor, source, strategy
-    from gnarl_dsl.externs import trainer
+    from gnarl_dsl.externs import (
+        ExternError,
+        extern,
+        generator,
+        processor,
+        source,
+        strategy,
+        trainer,
+    )
     from gnarl_dsl.loading import load, loads
     from gnarl_dsl.model import Problem
     from gnarl_dsl.report.diagnostics import Diagnostic, InternalError, SpecError

@@ -278,7 +278,9 @@ def _loaded(trade: Trade, point: EntryPoint) -> Brought:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise ExternError(f"{package}, {GROUPS[trade]} {point.name}: {told_error(error, '')}") from error
+        raise ExternError(
+            f"{package}, {GROUPS[trade]} {point.name}: {told_error(error, '')}"
+        ) from error
     brought = found if isinstance(found, Brought) else Brought(trade, point.name, found)
     return replace(_with_source(brought), name=point.name, package=package)
 

@@ -11,6 +11,7 @@ from gnarl_dsl.check.externs import check_extern
 from gnarl_dsl.check.feature_lines import declare_feature
 from gnarl_dsl.check.header import all_of, first_of
 from gnarl_dsl.check.hints import FOREIGN_GRAPHS
+from gnarl_dsl.language import registered
 from gnarl_dsl.language.words import GRAPH_WORDS, RESERVED
 from gnarl_dsl.report.diagnostics import Note
 from gnarl_dsl.report.source import Span
@@ -78,6 +79,10 @@ def _extern(names: Declarations, tree: ast.Extern) -> None:
     extern = check_extern(names, tree)
     if extern is None:
         names.lose(tree.name.text)
+        return
+    builtin = {"source": registered.SOURCES, "generator": registered.GENERATORS}
+    if tree.name.text in builtin.get(extern.kind, {}):
+        names.found.add("GN115", tree.name.span, name=tree.name.text, what=extern.kind)
         return
     names.externs[tree.name.text] = extern
     names.extern_trees[tree.name.text] = tree

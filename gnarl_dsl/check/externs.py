@@ -188,7 +188,9 @@ def _about(names: Declarations, words: Sequence[ast.ExternWord], kind: str) -> d
         if name not in known or (name in FLAGS and word.args) or (name in CALLED and not word.args):
             fix = f"Write `{name}(…)`." if name in CALLED and name in known else None
             fix = fix or did_you_mean(name, known)
-            expected = ", ".join([*FLAGS, "cost(n * m)", "preserves(LEVEL)"]) if known else "nothing"
+            expected = (
+                ", ".join([*FLAGS, "cost(n * m)", "preserves(LEVEL)"]) if known else "nothing"
+            )
             names.found.add("GN144", word.span, name=name, expected=expected, fix=fix)
         elif name in seen:
             notes = [Note(seen[name].span, "the first one is here")]

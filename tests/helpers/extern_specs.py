@@ -55,17 +55,23 @@ def _function(problem: Problem, name: str, twin: bool) -> Brought:
         total = graph.m + 0.25 * graph.n + 0.125 * len(graph.neighbours(0))
         for number, value in enumerate(given.values()):
             ranks = np.arange(1, np.size(value) + 1) % 5
-            total += (number + 1) * float(np.rint(np.clip(np.ravel(value), -1e4, 1e4) * 8) @ ranks) / 16
+            total += (
+                (number + 1) * float(np.rint(np.clip(np.ravel(value), -1e4, 1e4) * 8) @ ranks) / 16
+            )
         return bool(round(total * 16) % 3) if truth else float(np.clip(total, -1e6, 1e6))
 
     function.__name__ = name
     given = ", ".join(["graph", *names])
     scope: dict[str, Any] = {"function": function}
-    text = f"def {name}({given}):\n    return function(graph, {', '.join(f'{n}={n}' for n in names)})"
+    text = (
+        f"def {name}({given}):\n    return function(graph, {', '.join(f'{n}={n}' for n in names)})"
+    )
     exec(text, scope)
     if not twin:
         return gnarl.extern(scope[name])  # type: ignore[no-any-return]
-    exec(_TWIN.format(name=name, names=", ".join(["b", *names]), **_twin_parts(problem, name)), scope)
+    exec(
+        _TWIN.format(name=name, names=", ".join(["b", *names]), **_twin_parts(problem, name)), scope
+    )
     return gnarl.extern(  # type: ignore[no-any-return]
         twin=scope[f"{name}_twin"], arrays=("n", "m", "rowptr", "src", "adjacency")
     )(scope[name])
@@ -92,7 +98,9 @@ def _twin_parts(problem: Problem, name: str) -> dict[str, str]:
         if param.place is None:
             lines += [f"{part} = np.rint(max(-1e4, min(1e4, float({param.name}))) * 8)"]
         else:
-            cells = f"{param.name}[i]" if param.place is NODE else f"{param.name}[i // n[b], i % n[b]]"
+            cells = (
+                f"{param.name}[i]" if param.place is NODE else f"{param.name}[i // n[b], i % n[b]]"
+            )
             size = "n[b]" if param.place is NODE else "n[b] * n[b]"
             lines += [f"{part} = 0.0", f"for i in range({size}):"]
             cell = f"max(-1e4, min(1e4, float({cells})))"
@@ -104,4 +112,3 @@ def _twin_parts(problem: Problem, name: str) -> dict[str, str]:
         "body": "\n".join(f"    {line}" for line in lines),
         "answer": f"return {answer}",
     }
-

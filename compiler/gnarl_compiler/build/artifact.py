@@ -74,7 +74,9 @@ def compile_problem(
     """Generate, write if new, and import the kernels of a problem."""
     text = generate_code(problem, reward, mode)
     twins = twins_of(problem)
-    content = text + toolchain_hash() + "".join(f"|{name} {code_hash(it)}" for name, it in twins.items())
+    content = (
+        text + toolchain_hash() + "".join(f"|{name} {code_hash(it)}" for name, it in twins.items())
+    )
     key = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
     path = write_module(text, folder or private_cache(), f"gnarl_{problem.name}_{key}")
     compiled = {name: compiled_twin(it) for name, it in twins.items()}

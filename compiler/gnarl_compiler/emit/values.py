@@ -562,7 +562,9 @@ def _whole_feature(writer: Writer, ref: Ref, kind: ArgKind, op: ir.Call) -> str:
     return values
 
 
-def _fill(writer: Writer, axes: Sequence[str], cell: Callable[[Sequence[str]], str], ref: Ref) -> None:
+def _fill(
+    writer: Writer, axes: Sequence[str], cell: Callable[[Sequence[str]], str], ref: Ref
+) -> None:
     """Write a value for all nodes that the axes stand for."""
     nodes = f"{writer.use('n')}[b]"
     with ExitStack() as loops:
@@ -587,7 +589,9 @@ def _call_back(writer: Writer, op: ir.Call) -> str:
         writer.line(f"{start} = {len(single)}")
     for (arg, kind), size in zip(whole, sizes, strict=True):
         axes = [axis for axis in (op.at, op.beside) if axis is not None][: kind.places[0].width]
-        _fill(writer, axes, lambda names: f"{row}[{start} + {f' * {nodes} + '.join(names)}]", int(arg))
+        _fill(
+            writer, axes, lambda names: f"{row}[{start} + {f' * {nodes} + '.join(names)}]", int(arg)
+        )
         writer.line(f"{start} += {size}")
     number = [extern.name for extern in writer.source.problem.externs].index(op.function)
     arrays = f"{writer.use(CALLS)}, {writer.use('adjacency')}"

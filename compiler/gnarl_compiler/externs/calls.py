@@ -51,7 +51,9 @@ class Guarded:
 
     def fail(self, what: str, fix: str = "") -> ExternError:
         name = self.declared.name
-        return ExternError("\n".join(filter(None, [f"{self.where}`{name}` {what}", self.line, fix])))
+        return ExternError(
+            "\n".join(filter(None, [f"{self.where}`{name}` {what}", self.line, fix]))
+        )
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The answer, unchecked; an ExternError if there is none."""
@@ -91,7 +93,9 @@ class Guarded:
             values = np.asarray(answer)
         except Exception as error:
             raise self.fail(f"gave {_told(answer)}; expected {wanted}") from error
-        if values.shape != shape or values.dtype.kind not in kind.accepted + "b" * (kind.accepted != "b"):
+        if values.shape != shape or values.dtype.kind not in kind.accepted + "b" * (
+            kind.accepted != "b"
+        ):
             raise self.fail(f"gave {_told(answer)}; expected {wanted}")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             odd = values[~np.isfinite(values)].ravel()[0]
@@ -185,7 +189,9 @@ def _raise_in(ident: int) -> None:
 # Graphs and inputs
 
 
-def drawn_graph(guarded: Guarded, n: int, args: dict[str, float], rng: np.random.Generator) -> Array:
+def drawn_graph(
+    guarded: Guarded, n: int, args: dict[str, float], rng: np.random.Generator
+) -> Array:
     """An adjacency (n, n) from a generator that was brought."""
     answer = guarded.call(n, rng, **args)
     try:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_compiler.instances.draw import choose_split
+from gnarl_dsl.externs import Given, read_code
 from gnarl_dsl.loading import Spec
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.api.asked import PYTHON, Tell, verify_least, verify_playing, verify_sizes
 from gnarl_runtime.api.given_graphs import notes_of, own_graphs
@@ -114,6 +115,8 @@ def evaluate(
     problem: Spec | None = None,
     params: Params | None = None,
     others: Sequence[PolicyLike] = (),
+    extern: Sequence[Given] = (),
+    accept_extern: bool = False,
     threads: int = 1,
     progress: Tell | None = None,
 ) -> Evaluation:
@@ -135,6 +138,8 @@ def evaluate(
     problem      another spec than the one that was trained on
     params       other values for params of the spec
     others       further policies of the same problem, to compare with on the same graphs
+    extern       code for what the spec declares as `extern`: files, modules, functions
+    accept_extern  also another file than the one of the training
     threads      of the network
     progress     is told (what is being done, done, total)
     """
@@ -153,10 +158,11 @@ def evaluate(
         metrics=metrics,
     )
     with torch_set_up(threads):
-        trained = load_policy(policy, problem, params)
+        brought = read_code(extern) if extern else None
+        trained = load_policy(policy, problem, params, brought, accept_extern)
         plan = replace(plan, temperature=trained.temperature(temperature))
         plan = plan_on(trained.problem, plan, instances)
-        rivals = load_others(trained, others, problem, params)
+        rivals = load_others(trained, others, problem, params, brought, accept_extern)
         data = _file(plan, instances)
         given = temperature
         return run_evaluation(trained, plan, began, progress, None, data, rivals, given)
@@ -167,9 +173,11 @@ def load_others(
     others: Sequence[PolicyLike],
     problem: Spec | None = None,
     params: Params | None = None,
+    extern: Code | None = None,
+    accept: bool = False,
 ) -> tuple[TrainedPolicy, ...]:
     """Further policies; a UsageError if one of them is of another problem, or there already."""
-    loaded = tuple(load_policy(other, problem, params) for other in others)
+    loaded = tuple(load_policy(other, problem, params, extern, accept) for other in others)
     names = [run_name(trained)]
     for other in loaded:
         name = run_name(other)

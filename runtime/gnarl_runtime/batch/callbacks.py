@@ -59,7 +59,6 @@ class Callbacks:
         answer = algorithm.function(graph, *args, tags=self.batch.tags[slot, :n].copy())
         return float(answer)
 
-
     def _adjacency(self, words: int, n: int) -> NDArray[np.bool_]:
         """The graph (n, n) in the words at an address: a kernel may try one that is not the slot's."""
         shape = self.batch.adjacency.shape[1:]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
-from gnarl_compiler.instances.sources import draw_values
+from gnarl_compiler.instances.brought import draw_input
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, INPUT, NODE, ORACLE, PAIR, Place
 from gnarl_runtime.instances.cells import Values
@@ -192,7 +192,7 @@ class _Builder:
         text = f"{source.name}({args})" if args else source.name
         self.notes.append(f"`{feature.name}` was drawn from {text} with seed {self.seed}")
         rng = stream(self.seed, "import", self.number, position)
-        return draw_values(source.name, source.args, feature.place, self.graph, rng)
+        return draw_input(self.problem, feature, self.graph, rng)
 
     def unused(self) -> Iterator[str]:
         raw = self.raw

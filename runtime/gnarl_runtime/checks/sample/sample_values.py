@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
-from gnarl_compiler.instances.sources import draw_values
+from gnarl_compiler.instances.brought import draw_input
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT
 
@@ -27,16 +27,18 @@ _NUDGE = 2.0**-22  # relative: a float32 number can hold it, `~=` ignores it
 def sample_inputs(problem: Problem, graph: Graph, style: Style, rng: Generator) -> dict[str, Array]:
     """Every input feature of one instance, in the order of the spec."""
     own = [feature for feature in problem.features if feature.stage is INPUT]
-    return {feature.name: sample_feature(feature, graph, style, rng) for feature in own}
+    return {feature.name: sample_feature(problem, feature, graph, style, rng) for feature in own}
 
 
-def sample_feature(feature: Feature, graph: Graph, style: Style, rng: Generator) -> Array:
+def sample_feature(
+    problem: Problem, feature: Feature, graph: Graph, style: Style, rng: Generator
+) -> Array:
     """Values of one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
     if not feature.is_number:
         return _whole(feature, graph, rng)
     source = feature.source
     if style == "drawn" and source is not None and source.name != "given":
-        return draw_values(source.name, source.args, feature.place, graph, rng)
+        return draw_input(problem, feature, graph, rng)
     if source is not None and source.name == "euclidean":
         values: NDArray[Any] = _grid_distances(graph.n, rng)
     else:
