@@ -15,7 +15,7 @@ _CALLED = 3  # externs in a spec
 
 
 def with_externs(text: str, seed: int) -> str:
-    """A few externs on features of the spec, called in new metrics, objectives and a derived one."""
+    """A few externs on features of the spec, called in metrics, objectives, derived features."""
     rng, problem = random.Random(seed), gnarl.loads(text)
     whole = [f for f in problem.features if not f.type.single and f.place is not GRAPH]
     lines: list[str] = []

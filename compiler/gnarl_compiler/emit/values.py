@@ -589,9 +589,11 @@ def _call_back(writer: Writer, op: ir.Call) -> str:
         writer.line(f"{start} = {len(single)}")
     for (arg, kind), size in zip(whole, sizes, strict=True):
         axes = [axis for axis in (op.at, op.beside) if axis is not None][: kind.places[0].width]
-        _fill(
-            writer, axes, lambda names: f"{row}[{start} + {f' * {nodes} + '.join(names)}]", int(arg)
-        )
+
+        def cell(names: Sequence[str]) -> str:
+            return f"{row}[{start} + {f' * {nodes} + '.join(names)}]"
+
+        _fill(writer, axes, cell, int(arg))
         writer.line(f"{start} += {size}")
     number = [extern.name for extern in writer.source.problem.externs].index(op.function)
     arrays = f"{writer.use(CALLS)}, {writer.use('adjacency')}"

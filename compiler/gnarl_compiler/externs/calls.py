@@ -3,8 +3,9 @@
 It gets copies that it cannot write to, what it prints goes to standard error, it may take so many
 seconds, and whatever it raises, `SystemExit` too, is a message with the line of the spec and the
 line of its file. A call that runs over its time is stopped by a signal in the main thread and by
-an exception between two Python instructions elsewhere. Neither reaches code that is not Python
-and does not come back: nobody can stop that but the person who started the process.
+an exception between two Python instructions elsewhere; code that catches whatever would stop it
+ends the process, with the same message. Neither reaches code that is not Python and does not come
+back: nobody can stop that but the person who started the process.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import io
+import os
 import signal
 import sys
 import threading
@@ -26,7 +28,7 @@ from gnarl_compiler.externs.view import GraphView, frozen
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.externs import ExternError, told_error
 from gnarl_dsl.model import Brought, Extern, Problem
-from gnarl_dsl.model.kinds import EDGE, GRAPH, FeatureType, Place
+from gnarl_dsl.model.kinds import EDGE, FeatureType, Place
 
 Array = NDArray[Any]
 
@@ -49,34 +51,40 @@ class Guarded:
         head, _, line = problem.located(declared.span, "").partition("\n")
         return cls(brought, declared, head, line)
 
-    def fail(self, what: str, fix: str = "") -> ExternError:
-        name = self.declared.name
-        return ExternError(
-            "\n".join(filter(None, [f"{self.where}`{name}` {what}", self.line, fix]))
-        )
+    def fail(self, what: str, fix: str = "", at: str = "") -> ExternError:
+        """What went wrong, with the line of the spec, and where in the code if that is known."""
+        first = f"{self.where}`{self.declared.name}` {what}"
+        return ExternError("\n".join(filter(None, [first, self.line, at, fix])))
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The answer, unchecked; an ExternError if there is none."""
-        seconds = self.brought.seconds
-        error: BaseException | None = None
+        seconds, error = self.brought.seconds, None
         try:
-            with _to_stderr(), time_limit(seconds):
+            with _to_stderr(), time_limit(seconds, self.stubborn):
                 return self.brought.function(*args, **kwargs)
         except KeyboardInterrupt:
             raise
         except _Overtime:
-            pass
+            raise self.overtime() from None
         except BaseException as raised:
             error = raised
-        if error is None:
-            raise self.fail(
-                f"of {self.brought.origin} took longer than {seconds:g} s and was stopped",
-                f"Make it faster, or allow more: `@gnarl.{self.brought.trade.value}(seconds={6 * seconds:g})`.",
-            )
+        raised_there, _, at = told_error(error, self.brought.file).partition("\n")
         fix = ""
         if isinstance(error, ValueError) and "read-only" in str(error):
             fix = "What it is given can't be changed: work on a copy, `values.copy()`."
-        raise self.fail(f"raised {told_error(error, self.brought.file)}", fix) from error
+        raise self.fail(f"raised {raised_there}", fix, at) from error
+
+    def overtime(self) -> ExternError:
+        seconds, word = self.brought.seconds, self.brought.trade.value
+        return self.fail(
+            f"of {self.brought.origin} took longer than {seconds:g} s and was stopped",
+            f"Make it faster, or allow more: `@gnarl.{word}(seconds={6 * seconds:g})`.",
+        )
+
+    def stubborn(self) -> None:
+        """End the process: the code catches whatever would stop it."""
+        print(f"{self.overtime()}\nIt does not let itself be stopped.", file=sys.stderr, flush=True)
+        os._exit(1)
 
     def function(self, graph: Graph, *args: Any, tags: NDArray[np.uint64]) -> Array:
         """The reference, as registered algorithms are called."""
@@ -144,25 +152,38 @@ def _to_stderr() -> Iterator[None]:
 
 # Time
 
+_AGAIN = 0.5  # seconds until code that goes on after it was stopped is stopped again
+_TIMES = 20  # that this is tried
+
 
 @contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `_Overtime` inside, in whatever thread this is, after so many seconds."""
+def time_limit(seconds: float, stubborn: Callable[[], None]) -> Iterator[None]:
+    """Raise `_Overtime` inside, in whatever thread this is, after so many seconds.
+
+    `stubborn` is called where it is caught there, again and again.
+    """
     main = threading.current_thread() is threading.main_thread()
-    limit = _by_signal if main and hasattr(signal, "setitimer") else _by_thread
-    with limit(seconds):
-        yield
+    if main and hasattr(signal, "setitimer"):
+        with _by_signal(seconds, stubborn):
+            yield
+    else:
+        with _by_thread(seconds):
+            yield
 
 
 @contextlib.contextmanager
-def _by_signal(seconds: float) -> Iterator[None]:
-    """The alarm rings again and again: a handler that swallows it is interrupted once more."""
+def _by_signal(seconds: float, stubborn: Callable[[], None]) -> Iterator[None]:
+    rings = 0
 
     def ring(number: int, frame: object) -> None:
+        nonlocal rings
+        rings += 1
+        if rings > _TIMES:
+            stubborn()
         raise _Overtime
 
     before = signal.signal(signal.SIGALRM, ring)
-    rest, again = signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    rest, again = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     try:
         yield
     finally:
@@ -218,7 +239,3 @@ def drawn_values(
     if values.dtype == np.float64:
         return values.astype(np.float32).astype(np.float64)
     return values
-
-
-Call = Callable[..., Any]
-__all__ = ["GRAPH", "Guarded", "drawn_graph", "drawn_values", "time_limit"]

@@ -60,7 +60,7 @@ class Callbacks:
         return float(answer)
 
     def _adjacency(self, words: int, n: int) -> NDArray[np.bool_]:
-        """The graph (n, n) in the words at an address: a kernel may try one that is not the slot's."""
+        """The graph (n, n) in the words at an address; a kernel may try another than the slot's."""
         shape = self.batch.adjacency.shape[1:]
         pointer = ctypes.cast(words, ctypes.POINTER(ctypes.c_uint64))
         return unpack_bits(np.ctypeslib.as_array(pointer, shape), n)
