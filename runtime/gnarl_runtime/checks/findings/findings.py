@@ -30,6 +30,7 @@ Property = Literal[
     "reward-misleads",  # a play that ends wrong earns more than an expert's, which ends right
     "idle",  # a part of the spec without which nothing changes
     "relabelling",  # renaming nodes changes what happens
+    "extern",  # code that was brought says something else when it is asked again
     "reference",  # `correct` or the objective disagrees with the reference algorithm
     "backend",  # compiled code and interpreter disagree (our mistake)
 ]
