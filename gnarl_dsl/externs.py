@@ -112,13 +112,17 @@ def read_code(given: Iterable[Given]) -> Code:
     for item in given:
         for brought in _brought_by(item):
             key = (brought.trade, brought.name)
-            if key in found and found[key] != brought:
+            if key in found and not _same(found[key], brought):
                 raise UsageError(
                     f"--extern: two {brought.trade.value}s are called {brought.name}, one of "
                     f"{found[key].origin} and one of {brought.origin}; give one of them"
                 )
             found[key] = brought
     return Code(found)
+
+
+def _same(one: Brought, other: Brought) -> bool:
+    return one == other or (bool(one.hash) and (one.file, one.hash) == (other.file, other.hash))
 
 
 def _brought_by(item: Given) -> list[Brought]:
@@ -195,10 +199,12 @@ def told_error(error: BaseException, file: str) -> str:
         return f"line {error.lineno}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == file]
-    place = (own or frames or [None])[-1]
+    shown = own or list(frames)
     text = str(error).split("\n")[0][:200]
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return what if place is None else f"{what}\n  {place.filename}:{place.lineno}: {place.line}"
+    if not shown:
+        return what
+    return f"{what}\n  {shown[-1].filename}:{shown[-1].lineno}: {shown[-1].line}"
 
 
 # Code for a spec
@@ -297,3 +303,25 @@ def with_installed(problem: Problem) -> Problem:
             verify_parameters(problem, declared, brought)
             found[declared.trade, declared.name] = brought
     return problem.model_copy(update={"code": Code(found)})
+
+
+# What a recipe names
+
+_BROUGHT = "extern:"  # a processor or a trainer that somebody brought, as a recipe names it
+
+
+def is_brought(name: str) -> bool:
+    """Whether a recipe means code that somebody brought: `extern:NAME`."""
+    return name.startswith(_BROUGHT)
+
+
+def brought_as(trade: Trade, name: str, code: Code) -> Brought:
+    """What a recipe means by `extern:NAME`."""
+    own = name.removeprefix(_BROUGHT)
+    brought = code.get(trade, own) or installed(trade, own)
+    if brought is None:
+        raise ExternError(
+            f"nobody brought the {trade.value} `{own}` that the recipe names\nGive its code with "
+            f"`--extern FILE.py` (in Python `extern=[…]`): a file with @gnarl.{trade.value}"
+        )
+    return brought

@@ -32,7 +32,7 @@ CALLED = ("cost", "preserves")
 _RESULTS = (SCALAR, MASK, POINTER)
 _FORM = "extern largest_part(removed : node mask) : graph scalar"
 _SINGLE: Mapping[Value, FeatureType] = {kind.cell: kind for kind in (SCALAR, MASK, POINTER)}
-_DEFAULT_COST = ((1, 0), (0, 1))
+_DEFAULT_COST: tuple[tuple[int, int], ...] = ((1, 0), (0, 1))
 MAX_POWER = 9
 Powers = frozenset[tuple[int, int]]
 

@@ -62,6 +62,11 @@ def twins_of(problem: Problem) -> dict[str, Brought]:
     return {name: it for name, it in found.items() if it is not None and it.twin is not None}
 
 
+def plain_twins(problem: Problem) -> dict[str, Callable[..., Any]]:
+    """Their twins, whether compiled or not."""
+    return {name: it.twin for name, it in twins_of(problem).items() if it.twin is not None}
+
+
 def compiled_twin(brought: Brought) -> Callable[..., Any]:
     """The twin as kernels call it: compiled, unless it is or nothing is."""
     twin = brought.twin

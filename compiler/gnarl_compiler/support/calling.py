@@ -36,7 +36,7 @@ if COMPILED:
     from numba import types
     from numba.extending import intrinsic, overload
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def _invoke(  # type: ignore[no-untyped-def]
         typing, address, number, slot, graph, given, size
     ):
@@ -49,11 +49,13 @@ if COMPILED:
 
         return types.float64(*[types.int64] * 6), build
 
-    @overload(invoke)  # type: ignore[untyped-decorator]
+    call_address: Any = _invoke  # Numba gives the first parameter itself
+
+    @overload(invoke)
     def _compiled_invoke(  # type: ignore[no-untyped-def]
         address, number, slot, graph, given, size
     ):
         def call(address, number, slot, graph, given, size):  # type: ignore[no-untyped-def]
-            return _invoke(address, number, slot, np.int64(graph), np.int64(given), size)
+            return call_address(address, number, slot, np.int64(graph), np.int64(given), size)
 
         return call

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from gnarl_compiler.build.generate import Unsupported
-from gnarl_dsl.externs import Given, with_code
+from gnarl_dsl.externs import Given, read_code, with_code
 from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.failures import Failure, UsageError
@@ -39,21 +39,22 @@ def load_policy(
 
     `extern` is the code that the spec needs; `accept` other code than in training.
     """
-    trained = _policy(given, problem)
+    code = extern if isinstance(extern, Code) else read_code(extern or ())
+    trained = _policy(given, problem, code)
     if problem is not None:
         trained = replace(trained, problem=problem_of(problem, params))
     elif params:
         texts = {name: str(value) for name, value in params.items()}
         trained = replace(trained, problem=with_params(trained.problem, texts))
     if trained.problem.externs:
-        trained = replace(trained, problem=with_code(trained.problem, extern))
+        trained = replace(trained, problem=with_code(trained.problem, code if extern else None))
         where = str(trained.path or "the policy")
         verify_recorded(trained.problem, trained.meta.provenance, where, accept)
     require_same_signature(trained.policy, trained.problem, str(trained.path or "the policy"))
     return trained
 
 
-def _policy(given: PolicyLike, problem: Spec | None) -> TrainedPolicy:
+def _policy(given: PolicyLike, problem: Spec | None, code: Code) -> TrainedPolicy:
     if isinstance(given, TrainedPolicy):
         return given
     if isinstance(given, Policy):
@@ -65,7 +66,7 @@ def _policy(given: PolicyLike, problem: Spec | None) -> TrainedPolicy:
             f"found {type(given).__name__}; expected a trained policy, a run folder, a checkpoint "
             f"or the name of shipped weights: {', '.join(pretrained_names())}"
         )
-    return load_checkpoint(checkpoint_of(given))
+    return load_checkpoint(checkpoint_of(given), code=code)
 
 
 def checkpoint_of(given: str | Path) -> Path:

@@ -76,7 +76,8 @@ class Ran:
         """The weights that did best on the validation graphs."""
         if not self.finished.progress.best:
             raise Failure(f"{self.run.path}: no policy could be kept")
-        return replace(load_checkpoint(self.run.path / BEST), problem=self.problem)
+        trained = load_checkpoint(self.run.path / BEST, code=self.problem.code)
+        return replace(trained, problem=self.problem)
 
     def judge(self, progress: Tell | None = None) -> Verdict:
         """How the policy does beside others on fresh graphs; kept in the run folder."""
@@ -180,7 +181,7 @@ def begin_run(
         request.threads,
         request.device,
         minutes,
-        {**provenance(), **recorded(request.problem), **began},
+        {**provenance(), **recorded(request.problem, request.recipe), **began},
         request.choice,
     )
     return RunFolder.create(out, config, loaded.path if loaded else None), config, request.problem
@@ -201,7 +202,7 @@ def _given_weights(request: Request) -> TrainedPolicy | None:
     if request.weights is None:
         return None
     try:
-        loaded = load_checkpoint(request.weights)
+        loaded = load_checkpoint(request.weights, code=request.problem.code)
         verify_choices(request.recipe.policy, request.chosen, loaded)
         policy_from(loaded, request.problem)
     except CheckpointError as error:

@@ -10,16 +10,23 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from gnarl_dsl.externs import ExternError, installed
-from gnarl_dsl.model import Brought, Extern, Problem
+from gnarl_dsl.externs import ExternError, brought_as, installed, is_brought
+from gnarl_dsl.model import Brought, Extern, Problem, Trade
+from gnarl_runtime.checkpoints.recipe import Recipe
 
 KEY = "externs"  # in the provenance of a run, and of its checkpoints
 ACCEPT = "--accept-extern"
 
 
-def recorded(problem: Problem) -> dict[str, Any]:
+def recorded(problem: Problem, recipe: Recipe) -> dict[str, Any]:
     """What belongs into a provenance; nothing where nothing is brought."""
     found = [_entry(declared, _code(problem, declared)) for declared in problem.externs]
+    named = ((Trade.PROCESSOR, recipe.policy.processor), (Trade.TRAINER, recipe.trainer))
+    for trade, name in named:
+        if is_brought(name):
+            own = brought_as(trade, name, problem.code)
+            about = {"name": name, "signature": trade.value}
+            found.append({**about, "file": _file(own), "hash": own.hash})
     return {KEY: found} if found else {}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import NO_CODE, Problem
 from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import Packed
 from gnarl_runtime.batch.signature import Signature, signature_of
@@ -61,7 +61,8 @@ class Policy(nn.Module):  # type: ignore[misc]
         self.signature = signature_of(problem) if isinstance(problem, Problem) else problem
         self.config = config or PolicyConfig()
         self.encoder = Encoder(self.signature, self.config.width)
-        self.processor = make_processor(self.config) if processor is None else processor
+        code = problem.code if isinstance(problem, Problem) else NO_CODE
+        self.processor = make_processor(self.config, code) if processor is None else processor
         self.pool = Pool(self.config.pooling)
         self.actor = ProtoActor(self.config.width, self.config.actor)
         self.critic = Critic(self.config.width)
