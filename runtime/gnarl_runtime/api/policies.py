@@ -46,10 +46,10 @@ def load_policy(
     elif params:
         texts = {name: str(value) for name, value in params.items()}
         trained = replace(trained, problem=with_params(trained.problem, texts))
-    if trained.problem.externs:
-        trained = replace(trained, problem=with_code(trained.problem, code if extern else None))
-        where = str(trained.path or "the policy")
-        verify_recorded(trained.problem, trained.meta.provenance, where, accept)
+    if code.found:
+        trained = replace(trained, problem=with_code(trained.problem, code))
+    where = str(trained.path or "the policy")
+    verify_recorded(trained.problem, trained.meta.provenance, where, accept)
     require_same_signature(trained.policy, trained.problem, str(trained.path or "the policy"))
     return trained
 

@@ -60,14 +60,22 @@ def verify_recorded(
                 f"it{with_file}\n  {declared.form}\n"
                 f"Give its code with --extern {file or 'FILE.py'}, if you trust it."
             )
-        before = entry.get("hash", "")
-        if before and brought.hash != before and not accept:
-            raise ExternError(
-                f"{where}: {brought.origin} is not the file that `{declared.name}` had in "
-                f"training: its hash is {brought.hash or 'not known'}, expected {before} of "
-                f"{entry['file']}\nGive that file, or say {ACCEPT} to go on with this one "
-                "(in Python accept_extern=True)."
-            )
+        _verify_hash(brought, entry, where, accept)
+    for entry in known.values():
+        if entry.get("signature") == Trade.PROCESSOR.value:  # the weights are those of this code
+            own = brought_as(Trade.PROCESSOR, entry["name"], problem.code)
+            _verify_hash(own, entry, where, accept)
+
+
+def _verify_hash(brought: Brought, entry: Mapping[str, str], where: str, accept: bool) -> None:
+    before = entry.get("hash", "")
+    if before and brought.hash != before and not accept:
+        raise ExternError(
+            f"{where}: {brought.origin} is not the file that `{brought.name}` had in training: "
+            f"its hash is {brought.hash or 'not known'}, expected {before} of "
+            f"{entry.get('file', 'another file')}\nGive that file, or say {ACCEPT} to go on with "
+            "this one (in Python accept_extern=True)."
+        )
 
 
 def _entries(provenance: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -75,7 +83,12 @@ def _entries(provenance: Mapping[str, Any]) -> list[dict[str, str]]:
     found = provenance.get(KEY, [])
     entries = found if isinstance(found, list) else []
     return [
-        {str(key): str(value) for key, value in entry.items()}
+        {str(key): _plain(value) for key, value in entry.items()}
         for entry in entries
         if isinstance(entry, dict) and "name" in entry
     ]
+
+
+def _plain(value: object) -> str:
+    """A text that can be shown, whoever wrote it."""
+    return "".join(sign for sign in str(value) if sign.isprintable())[:200]
