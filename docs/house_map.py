@@ -22,7 +22,7 @@ PACKAGES = {
 ROOMS = {
     "gnarl_dsl": ("report", "model", "language", "syntax", "check", ".", "format", "editing"),
     "gnarl_compiler": (
-        *("graphs", "support", "algorithms", "interpret", "instances", "describe"),
+        *("graphs", "support", "algorithms", "externs", "interpret", "instances", "describe"),
         *("ir", "lower", "passes", "emit", "build"),
     ),
     "gnarl_runtime": (

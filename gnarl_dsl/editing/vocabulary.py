@@ -109,7 +109,7 @@ KEYWORDS: Mapping[str, str] = {
 # Blocks whose second word is a new name.
 DECLARING = (
     *("problem", "param", "let", "phase", "objective"),
-    *("reward", "metric", "expert", "instances"),
+    *("reward", "metric", "expert", "instances", "extern"),
 )
 
 # Words that mean something in one place only; elsewhere they are free.

@@ -7,6 +7,7 @@ somebody brought: both are an `Algorithm`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from secrets import token_hex
 from typing import Any
 
 from gnarl_compiler.algorithms import ALGORITHMS
@@ -84,3 +85,9 @@ def code_hash(brought: Brought) -> str:
     code = getattr(twin, "__code__", None)
     text = repr(brought.twin) if code is None else f"{code.co_code!r}{code.co_consts!r}"
     return f"{brought.hash}{hash_of(text.encode())}"
+
+
+def brought_identity(problem: Problem) -> str:
+    """What the answers of brought code hang on, for what is kept of them; none twice if unknown."""
+    known = (problem.code.get(extern.trade, extern.name) for extern in problem.externs)
+    return "".join(f"|{it.hash or token_hex(8)}" for it in known if it is not None)
