@@ -19,7 +19,7 @@ from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.source import MAX_BYTES, MAX_NAME, Source, Span, normalise_text
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.spec_arguments import resolve_spec
-from gnarl_dsl.specs import find_spec, shipped_specs
+from gnarl_dsl.specs import find_spec, gallery_specs, paper_specs, shipped_specs
 from gnarl_dsl.syntax import ast
 from gnarl_dsl.syntax.parse import Parsed, parse_spec
 
@@ -110,7 +110,7 @@ class _Files:
         beside = [path.stem for path in islice(folder.glob("*.gnarl"), 1000)]
         known = [path.stem for path in shipped_specs()]
         fix = fix or did_you_mean(name.text, [*beside, *known])
-        shipped = ", ".join(known)
+        shipped = ", ".join(path.stem for path in [*paper_specs(), *gallery_specs()])
         self.found.add("GN116", name.span, name=name.text, where=where, known=shipped, fix=fix)
 
 

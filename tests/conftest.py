@@ -5,20 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from shutil import copytree
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 from shipped_specs import SHIPPED, shipped
 
 from gnarl_dsl.model import Problem
-
-if TYPE_CHECKING:
-    from lsp_client import Client
-
-    from benchmarks.paper.outcomes import Places
 
 # Two workers with two threads each wait for one another on two cores; read when torch is loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -33,49 +25,10 @@ def problem(request: pytest.FixtureRequest) -> Problem:
 
 
 @pytest.fixture(autouse=True)
-def tiny_numbers_stay() -> Iterator[None]:
-    """Commands that train or evaluate flush denormal numbers in their process, which is ours."""
+def torch_stays_as_it_was() -> Iterator[None]:
+    """Commands that train or evaluate prepare torch for a process of their own, which is ours."""
     yield
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_flush_denormal(False)
-
-
-@pytest.fixture(scope="session")
-def client() -> Iterator[Client]:
-    """A language server and a client that talks to it, for as long as the tests run."""
-    from lsp_client import Client
-
-    client = Client()
-    yield client
-    assert client.messages.empty(), client.messages.get()
-    assert client.close() == 0
-
-
-@pytest.fixture
-def uri(client: Client, tmp_path: Path) -> str:
-    """The address of an open spec without mistakes."""
-    from lsp_client import SPEC
-
-    uri = client.open(tmp_path / "demo.gnarl", SPEC)
-    assert client.diagnostics(uri) == []
-    return uri
-
-
-@pytest.fixture(scope="session")
-def finished_paper_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both seeds of a small row of a paper's table, with that table; not to be changed."""
-    from paper_cases import finish_runs
-
-    folder = tmp_path_factory.mktemp("finished")
-    finish_runs(folder)
-    return folder
-
-
-@pytest.fixture
-def places(finished_paper_runs: Path, tmp_path: Path) -> Places:
-    """A copy of them."""
-    from paper_cases import places_in
-
-    copytree(finished_paper_runs, tmp_path / "copy")
-    return places_in(tmp_path / "copy")
+        torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))

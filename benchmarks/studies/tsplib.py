@@ -2,10 +2,12 @@
 
     python -m benchmarks.studies.tsplib FOLDER                   the weights that come with GNARL
     python -m benchmarks.studies.tsplib FOLDER --run runs/tsp --most-nodes 300
+    python -m benchmarks.studies.tsplib FOLDER --search time:10 --most-searched 200
 
-The folder holds .tsp files and optima.json, which maps their names to the lengths of optimal tours
-under TSPLIB's rounded distances. Each file is solved by a `gnarl-solve` of its own. The table and
-its JSON go to docs/results.
+With --search, tours are searched for, too, on the smaller instances; best picks that the record has
+of the same policy are not played again. The folder holds .tsp files and optima.json, which maps
+their names to the lengths of optimal tours under TSPLIB's rounded distances. Each file is solved by
+a `gnarl-solve` of its own. The table and its JSON go to docs/results.
 """
 
 from __future__ import annotations
@@ -39,14 +41,28 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{options.folder}: expected .tsp files and optima.json, found none", file=sys.stderr)
         return 1
     policy = [str(options.run)] if options.run else ["--pretrained", "tsp"]
-    before, rows = load_average(), []
+    before = load_average()
+    old = kept_record(options.output, policy) if options.search else None
+    known = {row["instance"]: row for row in old["rows"]} if old else {}
+    rows = []
     for number, (file, optimum) in enumerate(files, 1):
         print(f"[{number}/{len(files)}] {file.name}", file=sys.stderr, flush=True)
-        rows.append(solved(file, optimum, policy))
-    load = [before, load_average()]
-    record = {"rows": rows, "policy": policy, "provenance": provenance(load=load)}
+        rows.append(known.get(file.stem) or solved(file, optimum, policy))
+        if options.search and rows[-1]["nodes"] <= options.most_searched:
+            rows[-1] = rows[-1] | {"searched": solved(file, optimum, policy, options.search)}
+    source = provenance(load=[before, load_average()])
+    record = {"rows": rows, "policy": policy, "provenance": old["provenance"] if old else source}
+    if options.search:
+        record |= {"search": options.search, "searched": source}
     publish(options.output, "tsplib", lines_of(record), record)
     return 0
+
+
+def kept_record(folder: Path, policy: list[str]) -> dict[str, Any] | None:
+    """What was written before, if it is of the same policy."""
+    file = folder / "tsplib.json"
+    record = dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
+    return record if record.get("policy") == policy else None
 
 
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
@@ -55,6 +71,9 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--run", type=Path, metavar="RUN", help="a run folder or checkpoint")
     parser.add_argument("--most-nodes", type=int, default=2000, help="leave larger ones out")
+    parser.add_argument("--search", metavar="HOW", help="search, too (docs/search.md)")
+    told = "larger instances are not searched (default 200)"
+    parser.add_argument("--most-searched", type=int, default=200, help=told)
     return parser.parse_args(arguments)
 
 
@@ -71,12 +90,13 @@ def nodes_of(file: Path) -> int:
     return int(next(line.split(":")[1] for line in lines if line.startswith("DIMENSION")))
 
 
-def solved(file: Path, optimum: float, policy: list[str]) -> dict[str, Any]:
+def solved(file: Path, optimum: float, policy: list[str], search: str = "picks") -> dict[str, Any]:
     """The tour of one file; lengths as TSPLIB rounds them, sizes as in training."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "solution.json"
         command = [str(Path(sys.executable).with_name("gnarl-solve")), *policy]
-        command += ["--data", str(file), "--rescale", "--rounded", "--out", str(out)]
+        command += ["--data", str(file), "--rescale", "--rounded", "--search", search]
+        command += ["--out", str(out)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         (solution,) = json.loads(out.read_text("utf-8"))["solutions"]
     length = -solution["objective"]
@@ -87,6 +107,7 @@ def solved(file: Path, optimum: float, policy: list[str]) -> dict[str, Any]:
         "length": length,
         "excess": 100 * (length / optimum - 1),
         "seconds": solution["seconds"],
+        "search": solution["search"],
         # Of all processes so far; they come by size, so the last one had the most.
         "peak_megabytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10,
     }
@@ -104,14 +125,63 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
         f"{short(source['commit'])}. Memory is that of the largest process so far."
     )
     yield ""
-    yield "| instance | nodes | optimum | tour | above, % | s | MB |"
-    yield "|---|---:|---:|---:|---:|---:|---:|"
-    for row in rows:
+    search = record.get("search")
+    if search:
+        load = record["searched"]["load"]
+        most = max(row["nodes"] for row in rows if "searched" in row)
         yield (
-            f"| {row['instance']} | {row['nodes']} | {row['optimum']:,} | {row['length']:,.0f} | "
-            f"{row['excess']:.1f} | {row['seconds']:.1f} | {row['peak_megabytes']:.0f} |"
+            f"Searched by `--search {search}` up to {most} nodes (load {load[0][0]} to "
+            f"{load[1][0]}): seconds and the `work:N` that they came to, which repeats the tour."
         )
-    yield f"| mean | | | | {mean(row['excess'] for row in rows):.1f} | | |"
+        yield ""
+    heads = ["instance", "nodes", "optimum", "tour", "above, %", "s", "MB"]
+    heads += ["searched, above, %", "s", "work:N"] if search else []
+    yield _line(heads)
+    yield _line(["---", *["---:"] * (len(heads) - 1)])
+    for row in rows:
+        yield _line([*_picked(row), *(_searched(row.get("searched")) if search else [])])
+    more = [f"{mean(row['excess'] for row in rows):.1f}", "", ""]
+    yield _line(["mean", "", "", "", *more, *["", "", ""][: len(heads) - 7]])
+    if search:
+        some = [row for row in rows if "searched" in row]
+        means = mean(row["excess"] for row in some), mean(r["searched"]["excess"] for r in some)
+        yield _line(
+            [
+                f"mean of {len(some)}",
+                "",
+                "",
+                "",
+                f"{means[0]:.2f}",
+                "",
+                "",
+                f"{means[1]:.2f}",
+                "",
+                "",
+            ]
+        )
+
+
+def _picked(row: dict[str, Any]) -> list[str]:
+    return [
+        row["instance"],
+        str(row["nodes"]),
+        f"{row['optimum']:,}",
+        f"{row['length']:,.0f}",
+        f"{row['excess']:.1f}",
+        f"{row['seconds']:.1f}",
+        f"{row['peak_megabytes']:.0f}",
+    ]
+
+
+def _searched(row: dict[str, Any] | None) -> list[str]:
+    if row is None:
+        return ["", "", ""]
+    work = str(row["search"]).removeprefix("work:")
+    return [f"{row['excess']:.2f}", f"{row['seconds']:.1f}", work]
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -67,6 +67,8 @@ def _block(names: Declarations, block: ast.Block, overrides: Mapping[str, str]) 
             pass
         case ast.Reward() | ast.Metric() | ast.Expert() | ast.MadeExpert() | ast.Instances():
             pass
+        case ast.Observe() | ast.Messages():
+            pass
         case _:
             assert_never(block)
 
@@ -194,8 +196,9 @@ def _param(names: Declarations, tree: ast.Param, overrides: Mapping[str, str]) -
     if name in overrides:
         value = _override(names, tree, choices, overrides[name], default)
     names.param_trees[name] = tree
+    unit = tree.unit.text if tree.unit is not None else ""
     names.params[name] = model.Param.model_construct(
-        name=name, choices=choices, default=default, value=value, doc=tree.doc
+        name=name, choices=choices, default=default, value=value, doc=tree.doc, unit=unit
     )
 
 

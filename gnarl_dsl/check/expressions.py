@@ -57,6 +57,7 @@ from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operator
 from gnarl_dsl.language.signatures import (
     EDGE_SCALAR,
     NODE_POINTER,
+    NODE_POINTS,
     ONE_NODE,
     ONE_TRUTH,
     ArgKind,
@@ -340,8 +341,8 @@ def _number(context: Context, tree: ast.Number) -> Typed:
     return _constant(tree.span, value)
 
 
-def _constant(span: Span, value: float) -> Typed:
-    number = model.Number.model_construct(span=span, value=value)
+def _constant(span: Span, value: float, unit: str = "") -> Typed:
+    number = model.Number.model_construct(span=span, value=value, unit=unit)
     return Typed(number, WHOLE if float(value).is_integer() else SCALAR)
 
 
@@ -388,12 +389,14 @@ def _param(context: Context, name: str, span: Span) -> Typed:
     if isinstance(param.value, str):
         chosen = model.Choice.model_construct(span=span, value=param.value)
         return Typed(chosen, Type(CHOICE, choices=param.choices))
-    return _constant(span, param.value)
+    return _constant(span, param.value, param.unit)
 
 
 def _bare_feature(context: Context, tree: ast.Name) -> Typed:
     info = context.names.features[tree.text]
     facts = _feature_facts(context, tree.text, tree.span)
+    if info.type.apart:
+        return _lone_point(context, tree.text, tree.span)
     if info.type.single:
         one = model.OneNode.model_construct(span=tree.span, feature=tree.text)
         return Typed(one, info.stored, facts)
@@ -481,6 +484,8 @@ def _index(context: Context, tree: ast.Index, scope: Scope) -> Typed:
             check_expr(context, part, scope)
         return _not_a_feature(context, tree, scope)
     indices = [check_as(context, i, scope, NODE, "an index") for i in tree.indices]
+    if info.type.apart:
+        return _lone_point(context, name, tree.span)
     if info.place is GRAPH:
         context.found.add("GN210", tree.span, name=name)
         return poison(tree.span)
@@ -493,6 +498,13 @@ def _index(context: Context, tree: ast.Index, scope: Scope) -> Typed:
         span=tree.span, feature=name, index=tuple(i.expr for i in indices)
     )
     return Typed(read, POISON if any(i.is_poison for i in indices) else info.cell, facts)
+
+
+def _lone_point(context: Context, name: str, span: Span) -> Typed:
+    """Formulas know distances only, which stay the same however the plane is turned."""
+    context.names.used.add(name)
+    context.found.add("GN236", span, name=name)
+    return poison(span)
 
 
 def index_ok(context: Context, span: Span, name: str, found: int) -> bool:
@@ -586,12 +598,12 @@ def _operand(context: Context, tree: ast.Expr, scope: Scope, sign: str) -> Typed
 
 
 def _computed(operator: Operator, operands: list[Typed], span: Span) -> Typed:
-    """An operator on numbers; those that are known now are computed now."""
+    """An operator on numbers; those that are known now are computed now, but for their units."""
     if any(operand.is_poison for operand in operands):
         return poison(span, *operands)
     facts = NO_FACTS.plus(*(operand.facts for operand in operands))
     exprs = [operand.expr for operand in operands]
-    values = [expr.value for expr in exprs if isinstance(expr, model.Number)]
+    values = [e.value for e in exprs if isinstance(e, model.Number) and not e.unit]
     expr: model.Expr
     if len(values) == len(exprs):
         expr = model.Number.model_construct(span=span, value=operator.evaluate(*values))
@@ -800,6 +812,8 @@ def _call(context: Context, tree: ast.Call, scope: Scope) -> Typed:
         return _chase(context, tree, scope)
     if _is_function(context, name, scope):
         return _function(context, tree, scope, GRAPH)
+    if name == words.DISTANCE and name not in scope.bound and not context.names.declares(name):
+        return _distance(context, tree, scope)
     return _unknown_function(context, tree, scope)
 
 
@@ -829,6 +843,7 @@ def _function_fix(context: Context, tree: ast.Call, scope: Scope) -> str | None:
         return FOREIGN_FUNCTIONS[name]
     brought = names.externs_of("extern")
     known = [*names.lets, *brought, *registered.FUNCTIONS, *words.MATH, *words.CHASES]
+    known.append(words.DISTANCE)
     folds = ("count", "sum", "exists", "forall", "last")
     return did_you_mean(name, [*known, *words.DEGREES, "edge", *folds])
 
@@ -965,6 +980,22 @@ def _chase(context: Context, tree: ast.Call, scope: Scope) -> Typed:
     return Typed(expr, kind, facts)
 
 
+def _distance(context: Context, tree: ast.Call, scope: Scope) -> Typed:
+    """How far two nodes are apart, by their points."""
+    if not arity_ok(context, tree.name, tree.span, len(tree.args), ["points", "x", "y"]):
+        _visit(context, tree.args, scope)
+        return poison(tree.span)
+    points = _feature_arg(context, tree.args[0], NODE_POINTS, tree, scope)
+    ends = [check_as(context, arg, scope, NODE, "an end of `distance`") for arg in tree.args[1:]]
+    if points is None or any(end.is_poison for end in ends):
+        return poison(tree.span, *ends)
+    read = model.Read.model_construct(
+        span=tree.span, feature=points.feature, index=tuple(end.expr for end in ends)
+    )
+    facts = _feature_facts(context, points.feature, tree.span).plus(*(end.facts for end in ends))
+    return Typed(read, SCALAR, facts)
+
+
 # Registered functions
 
 
@@ -1076,7 +1107,8 @@ def _feature_arg(
     fitting = [
         name
         for name, info in context.names.features.items()
-        if info.place in places and info.type is wanted
+        if (info.place in places and info.type is wanted)
+        or (info.type.apart and info.type.cell is wanted.value and EDGE in places)
     ]
     if isinstance(arg, ast.Name):
         if arg.text in fitting:

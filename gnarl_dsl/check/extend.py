@@ -35,7 +35,8 @@ _NAMED_KINDS = [
     "instances",
     "extern",
 ]
-_CLAUSE_KINDS = ["limit", "terminate", "valid", "correct"]
+_CLAUSE_KINDS = ["limit", "terminate", "valid", "correct", "observe", "messages"]
+_UNITING = (ast.Observe, ast.Messages)  # a variant's are added to the base's
 
 
 def merge_specs(base: ast.Spec, variant: ast.Spec, found: Collector) -> ast.Spec:
@@ -45,7 +46,7 @@ def merge_specs(base: ast.Spec, variant: ast.Spec, found: Collector) -> ast.Spec
     replaced: set[int] = set()
     merged: list[ast.Block] = []
     for block in kept:
-        match_index = next((i for i, new in enumerate(own) if _key(block) == _key(new)), None)
+        match_index = next((i for i, new in enumerate(own) if _replaces(new, block)), None)
         if match_index is None:
             merged.append(block)
         else:
@@ -80,6 +81,10 @@ def _word(block: ast.Block) -> str:
 
 def _key(block: ast.Block) -> tuple[str, str]:
     return (_word(block), block.name.text if isinstance(block, _NAMED) else "")
+
+
+def _replaces(new: ast.Block, old: ast.Block) -> bool:
+    return not isinstance(new, _UNITING) and _key(new) == _key(old)
 
 
 def _replacement(old: ast.Block, new: ast.Block) -> ast.Block:

@@ -12,6 +12,7 @@ from gnarl_dsl.language.signatures import WHOLE
 from gnarl_dsl.language.words import LET_TYPES
 from gnarl_dsl.model.kinds import (
     GRAPH,
+    LEVELS,
     MASK,
     PLACES,
     POINTER,
@@ -84,7 +85,7 @@ def _verify_fresh_names(names: Declarations, tree: ast.Extern) -> None:
 
 
 def _unfit(names: Declarations, span: Span, what: str, fix: str | None = None) -> None:
-    names.found.add("GN143", span, what=what, fix=fix or f"Write it like `{_FORM}`.")
+    names.found.add("GN146", span, what=what, fix=fix or f"Write it like `{_FORM}`.")
 
 
 # What is given and what comes back
@@ -191,7 +192,7 @@ def _about(names: Declarations, words: Sequence[ast.ExternWord], kind: str) -> d
             expected = (
                 ", ".join([*FLAGS, "cost(n * m)", "preserves(LEVEL)"]) if known else "nothing"
             )
-            names.found.add("GN144", word.span, name=name, expected=expected, fix=fix)
+            names.found.add("GN147", word.span, name=name, expected=expected, fix=fix)
         elif name in seen:
             notes = [Note(seen[name].span, "the first one is here")]
             names.found.add("GN124", word.span, word=name, notes=notes)
@@ -206,9 +207,11 @@ def _about(names: Declarations, words: Sequence[ast.ExternWord], kind: str) -> d
 
 def _level(names: Declarations, word: ast.ExternWord) -> str:
     given = word.args[0]
-    if len(word.args) == 1 and isinstance(given, ast.Name):
+    if len(word.args) == 1 and isinstance(given, ast.Name) and given.text in LEVELS:
         return given.text
-    names.found.add("GN144", word.span, name="preserves", expected="one word", fix=None)
+    name = given.text if isinstance(given, ast.Name) else "preserves"
+    expected, fix = " or ".join(LEVELS), did_you_mean(name, LEVELS)
+    names.found.add("GN147", given.span, name=name, expected=expected, fix=fix)
     return ""
 
 
@@ -216,7 +219,7 @@ def _cost(names: Declarations, word: ast.ExternWord) -> tuple[tuple[int, int], .
     """`cost(n * m + n)`: the exponents of n and m in each term."""
     powers = _powers(word.args[0]) if len(word.args) == 1 else None
     if powers is None or any(sum(term) > MAX_POWER for term in powers):
-        names.found.add("GN145", word.span)
+        names.found.add("GN148", word.span)
         return _DEFAULT_COST
     return tuple(sorted(powers, reverse=True))
 

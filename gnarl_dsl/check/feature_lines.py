@@ -67,6 +67,11 @@ def declare_feature(names: Declarations, tree: ast.Feature) -> None:
     if stage is None or place is None or kind is None:
         names.lose(tree.name.text)
         return
+    if kind.fixed and stage is not INPUT:
+        name, what = tree.name.text, stage.article
+        names.found.add("GN145", tree.span, name=name, type=kind.name, stage=what)
+        names.lose(name)
+        return
     position = _position(names, tree.columns[1], place)
     categories = _categories(names, tree.columns[2], kind)
     info = FeatureInfo(tree, stage, place, kind, position, *categories)
@@ -167,7 +172,7 @@ def _verify_right_hand_side(names: Declarations, info: FeatureInfo) -> None:
     tree = info.tree
     if info.stage is INPUT:
         if tree.source is not None:
-            _verify_source(names, info, tree.source)
+            verify_source(names, info, tree.source)
         elif tree.value is None:
             _report_no_value(names, info, f"~ {info.type.law}")
     elif tree.source is not None:
@@ -185,7 +190,15 @@ def _report_no_value(names: Declarations, info: FeatureInfo, ending: str) -> Non
     names.found.add("GN109", tree.span, name=tree.name.text, stage=info.stage.name, form=form)
 
 
-def _verify_source(names: Declarations, info: FeatureInfo, source: ast.SourceOf) -> None:
+def verify_source(names: Declarations, info: FeatureInfo, source: ast.SourceOf) -> None:
+    """Every law must fit the feature, and one that is not drawn stands alone."""
+    for law in (source, *source.others):
+        _verify_law(names, info, law)
+        if source.others and law.name.text == "given":
+            names.found.add("GN144", law.name.span)
+
+
+def _verify_law(names: Declarations, info: FeatureInfo, source: ast.SourceOf) -> None:
     signature = names.law(source.name.text)
     name, found = source.name.text, names.found
     if signature is None and names.is_lost(name):
@@ -195,6 +208,7 @@ def _verify_source(names: Declarations, info: FeatureInfo, source: ast.SourceOf)
         fix, expected = did_you_mean(name, known), ", ".join(known)
         found.add("GN110", source.span, name=name, expected=expected, fix=fix)
         return
+    wanted, given = len(signature.args), len(source.args)
     if info.place not in signature.places or info.type not in signature.types:
         found.add(
             "GN130",
@@ -205,7 +219,7 @@ def _verify_source(names: Declarations, info: FeatureInfo, source: ast.SourceOf)
             fits=f"a {' or '.join(kind.name for kind in signature.types)}",
             on=" or ".join(place.plural for place in signature.places),
         )
-    elif len(source.args) != len(signature.args):
-        form = f"{name}({', '.join(signature.args)})" if signature.args else name
-        expected, given = count_of(len(signature.args), "argument"), count_of(len(source.args))
-        found.add("GN203", source.span, name=name, expected=expected, found=given, form=form)
+    elif given != wanted and (given or not signature.defaults):
+        expected, told = count_of(wanted, "argument"), count_of(given)
+        form = signature.called(name)
+        found.add("GN203", source.span, name=name, expected=expected, found=told, form=form)

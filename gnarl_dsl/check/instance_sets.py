@@ -8,6 +8,7 @@ from gnarl_dsl import model
 from gnarl_dsl.check.context import Declarations
 from gnarl_dsl.check.hints import FOREIGN_FAMILIES, FOREIGN_SPLITS
 from gnarl_dsl.language import registered, words
+from gnarl_dsl.language.signatures import GeneratorSignature
 from gnarl_dsl.report.diagnostics import Collector, Note
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.syntax import ast
@@ -15,14 +16,26 @@ from gnarl_dsl.syntax import ast
 MAX_COUNT = 10**9
 MAX_NODES = 100_000
 MAX_CHOICES = 1000
-_LIMITS = {"n": (1, MAX_NODES), "p": (0, 1), "m": (1, MAX_NODES), "k": (2, MAX_NODES)}
+_LIMITS = {
+    "n": (1, MAX_NODES),
+    "p": (0, 1),
+    "m": (1, MAX_NODES),
+    "k": (2, MAX_NODES),
+    "degree": (0, MAX_NODES),
+    "log_degree": (0, 1000),
+    "exponent": (2, 100),
+    "radius": (0, 2),
+}
 WHOLE_ARGUMENTS = ("n", "m", "k")
 
 
-def check_instance_set(tree: ast.Instances, names: Declarations) -> model.InstanceSet:
+def check_instance_set(
+    tree: ast.Instances, names: Declarations, laws: tuple[model.InputLaw, ...]
+) -> model.InstanceSet:
     """Check every split of one set; all three splits must be there."""
     found = names.found
-    splits: dict[str, model.Split] = {}
+    splits: list[model.Split] = []
+    first: dict[object, ast.Split] = {}
     for split in tree.splits:
         name = split.name.text
         if name not in words.SPLITS:
@@ -30,17 +43,21 @@ def check_instance_set(tree: ast.Instances, names: Declarations) -> model.Instan
             expected = ", ".join(words.SPLITS)
             found.add("GN119", split.name.span, name=name, expected=expected, fix=fix)
             continue
-        if name in splits:
-            first = next(s for s in tree.splits if s.name.text == name)
-            notes = [Note(first.name.span, "the first one is here")]
-            found.add("GN124", split.name.span, word=name, notes=notes)
-        splits[name] = _split(split, names)
-    missing = [name for name in words.SPLITS if name not in splits]
+        line = _split(split, names)
+        key = (line.name, line.generator, line.args)
+        if key in first:
+            notes = [Note(first[key].span, "the first one is here")]
+            word = f"{name} … {line.generator}(…) like this"
+            found.add("GN124", split.span, word=word, notes=notes)
+        first.setdefault(key, split)
+        splits.append(line)
+    given = {split.name for split in splits}
+    missing = [name for name in words.SPLITS if name not in given]
     understood = all(split.name.text in words.SPLITS for split in tree.splits)
     if missing and understood and "instances" not in names.lost_blocks:
         found.add("GN132", tree.name.span, name=tree.name.text, missing=", ".join(missing))
     return model.InstanceSet.model_construct(
-        span=tree.span, name=tree.name.text, splits=tuple(splits.values())
+        span=tree.span, name=tree.name.text, splits=tuple(splits), laws=laws
     )
 
 
@@ -72,18 +89,26 @@ def _check_generator(tree: ast.Split, names: Declarations) -> None:
     own = word.text in names.externs_of("generator")
     if names.graph is not None and names.graph.complete and word.text != "complete" and not own:
         found.add("GN133", word.span, name=word.text)
-    wanted = ("n", *signature.args)
     given = [arg.name.text for arg in tree.args]
+    wanted = ("n", *_form(signature, given))
+    known = {name for form in signature.forms for name in form}
     form = f"{word.text}({', '.join(f'{name} = …' for name in wanted)})"
     for position, arg in enumerate(tree.args):
         name = arg.name.text
         if name not in wanted or name in given[:position]:
             which = "a second" if name in wanted else "an argument"
+            if name in known and name not in wanted:
+                which = f"both `{', '.join(wanted[1:])}` and"
             span = arg.name.span
             found.add("GN134", span, name=name, which=which, generator=word.text, form=form)
     for name in wanted:
         if name not in given:
             found.add("GN135", word.span, name=name, generator=word.text, form=form)
+
+
+def _form(signature: GeneratorSignature, given: list[str]) -> tuple[str, ...]:
+    """Which of the ways to give its arguments is meant."""
+    return max(signature.forms, key=lambda form: len(set(form).intersection(given)))
 
 
 def _draw(tree: ast.GeneratorArg, found: Collector) -> model.Draw:

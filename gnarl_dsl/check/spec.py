@@ -32,14 +32,18 @@ from gnarl_dsl.check.expressions import (
     is_infinite,
     let_info,
 )
+from gnarl_dsl.check.feature_lines import verify_source
 from gnarl_dsl.check.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.check.instance_sets import check_instance_set
+from gnarl_dsl.check.network.windows import check_messages, check_windows
 from gnarl_dsl.check.scopes import Scope, allowed_pairs, in_order, phase_scopes
 from gnarl_dsl.check.symmetry import is_symmetric
 from gnarl_dsl.check.types import MASK, SCALAR, Typed
 from gnarl_dsl.check.updates import check_update
 from gnarl_dsl.language import words
-from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, ORACLE, STATE
+from gnarl_dsl.language.signatures import SourceSignature
+from gnarl_dsl.levels.levels import mixes
+from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NUMBER, ORACLE, STATE
 from gnarl_dsl.report.diagnostics import Collector, EnoughErrors, Note
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.report.suggestions import did_you_mean
@@ -87,6 +91,7 @@ def _problem(
 ) -> model.Problem | None:
     verify_header(blocks, given.lost_blocks, context.found)
     declare_names(context.names, blocks, given.params)
+    _verify_units(context.names)
     verify_parts(blocks, context.names, context.found)
     _check_definitions(context)
     parts: dict[str, Any] = {
@@ -95,6 +100,8 @@ def _problem(
         "phases": _phases(context),
         **_endings(context, blocks),
         **_goals(context, blocks),
+        "windows": check_windows(context, all_of(blocks, ast.Observe)),
+        "messages": check_messages(context, all_of(blocks, ast.Messages)),
         "experts": _experts(context, blocks),
         "instances": _instances(context, blocks),
     }
@@ -107,7 +114,7 @@ def _problem(
     head = first_of(blocks, ast.ProblemHead)
     assert head is not None
     assert context.names.graph is not None
-    return model.Problem.model_construct(
+    problem = model.Problem.model_construct(
         language=LANGUAGE_VERSION,
         name=head.name.text,
         doc=head.doc,
@@ -121,6 +128,32 @@ def _problem(
         ),
         **parts,
     )
+    _warn_mixes(problem, context.found)
+    return problem
+
+
+def _verify_units(names: Declarations) -> None:
+    """A param that has a unit is a number, and has it from a feature that is one."""
+    known = [name for name, info in names.features.items() if info.type.value is NUMBER]
+    for name, tree in names.param_trees.items():
+        unit = tree.unit
+        if unit is None or names.is_lost(unit.text):
+            continue
+        if unit.text not in known or tree.choices:
+            fix = "Leave it out: words have no unit." if tree.choices else None
+            fix = fix or did_you_mean(unit.text, known)
+            expected = ", ".join(known) or "none"
+            names.found.add(
+                "GN149", unit.span, name=name, unit=unit.text, expected=expected, fix=fix
+            )
+            names.params[name] = names.params[name].model_copy(update={"unit": ""})
+
+
+def _warn_mixes(problem: model.Problem, found: Collector) -> None:
+    """Lengths that meet a number of things."""
+    for mix in mixes(problem):
+        notes = [Note(mix.input.span, f"the unit comes from `{mix.input.name}`")]
+        found.add("GN911", mix.span, sign=mix.sign, name=mix.input.name, notes=notes)
 
 
 # Features and lets
@@ -222,13 +255,36 @@ def _require_symmetric_feature(context: Context, info: FeatureInfo, typed: Typed
 
 
 def _source(context: Context, tree: ast.SourceOf) -> model.InputSource:
+    first, *others = (_law(context, law) for law in (tree, *tree.others))
+    return first.model_copy(update={"others": tuple(others)}) if others else first
+
+
+def _law(context: Context, tree: ast.SourceOf) -> model.InputSource:
+    signature = context.names.law(tree.name.text)
     values = [_source_number(context, arg) for arg in tree.args]
-    if tree.name.text == "uniform" and len(values) == 2 and values[0] > values[1]:
+    understood = values and not any(map(math.isnan, values))
+    if signature is not None and understood and len(values) == len(signature.args):
+        _verify_arguments(context, tree, signature, values)
+    if signature is not None and not values:
+        values = list(signature.defaults)
+    return model.InputSource.model_construct(name=tree.name.text, args=tuple(values))
+
+
+def _verify_arguments(
+    context: Context, tree: ast.SourceOf, signature: SourceSignature, values: list[float]
+) -> None:
+    if signature.ordered and values[0] > values[-1]:
         low, high = (f"{value:g}" for value in values)
         context.found.add("GN141", tree.span, low=low, high=high)
-    if tree.name.text == "coin" and values and (values[0] < 0 or values[0] > 1):
-        context.found.add("GN121", tree.args[0].span, name="`p`", range="numbers from 0 to 1")
-    return model.InputSource.model_construct(name=tree.name.text, args=tuple(values))
+    if signature.whole and not all(map(float.is_integer, values)):
+        name = f"`{tree.name.text}`"
+        context.found.add("GN121", tree.span, name=name, range="whole numbers")
+    least, most = signature.least, signature.most
+    if (least is not None and values[-1] < least) or (most is not None and values[-1] > most):
+        low = f"{least:g}" if least is not None else "any"
+        text = f"numbers from {low} to {most:g}" if most is not None else f"numbers from {low}"
+        name = f"`{signature.args[-1]}`"
+        context.found.add("GN121", tree.args[-1].span, name=name, range=text)
 
 
 def _source_number(context: Context, tree: ast.Expr) -> float:
@@ -376,8 +432,35 @@ def _instances(context: Context, blocks: tuple[ast.Block, ...]) -> tuple[model.I
     sets = []
     for tree in all_of(blocks, ast.Instances):
         is_first_of(context.names, "instances", tree.name)
-        sets.append(check_instance_set(tree, context.names))
+        laws = tuple(law for entry in tree.laws if (law := _input_law(context, entry)) is not None)
+        _report_second_laws(context, tree)
+        sets.append(check_instance_set(tree, context.names, laws))
     return tuple(sets)
+
+
+def _input_law(context: Context, tree: ast.InputLaw) -> model.InputLaw | None:
+    """Where an input comes from in one set of instances."""
+    names, name = context.names, tree.name.text
+    info = names.features.get(name)
+    if info is None or info.stage is not INPUT:
+        inputs = [known for known, entry in names.features.items() if entry.stage is INPUT]
+        if not names.is_lost(name):
+            fix = did_you_mean(name, inputs)
+            listed = ", ".join(f"`{known}`" for known in inputs) or "none"
+            context.found.add("GN143", tree.name.span, name=name, inputs=listed, fix=fix)
+        return None
+    verify_source(names, info, tree.source)
+    source = _source(context, tree.source)
+    return model.InputLaw.model_construct(input=name, source=source)
+
+
+def _report_second_laws(context: Context, tree: ast.Instances) -> None:
+    first: dict[str, ast.InputLaw] = {}
+    for law in tree.laws:
+        if law.name.text in first:
+            notes = [Note(first[law.name.text].span, "the first one is here")]
+            context.found.add("GN124", law.span, word=f"{law.name.text} ~ …", notes=notes)
+        first.setdefault(law.name.text, law)
 
 
 # Warnings and costs

@@ -113,7 +113,7 @@ def _sorted(context: Context, parts: Sequence[model.Expr], names: Names) -> Key:
 
 
 def _cell(context: Context, feature: str, index: Sequence[model.Expr], names: Names) -> Key:
-    if context.names.is_edge_feature(feature):
+    if context.names.is_edge_feature(feature) or context.names.features[feature].type.apart:
         return ("cell", feature, _sorted(context, index, names))
     return ("cell", feature, tuple(_key(context, part, names) for part in index))
 

@@ -147,8 +147,16 @@ def _names(document: Document, source: Source, place: Place) -> Iterator[Suggest
         yield from _variables(document, source, place)
     elif place.block.head.text == "expert" and before[2:3] == ["="]:
         yield from _parts_of_made(document, before)
+    elif place.block.head.text in vocabulary.WINDOWS and _after_criterion(before):
+        yield from (Suggestion(w, Sort.WORD, doc=d) for w, d in vocabulary.WINDOW_PARTS.items())
+        yield from _formula_names(document, source, place)
     elif not _declares(place, before):
         yield from _formula_names(document, source, place)
+
+
+def _after_criterion(before: list[str]) -> bool:
+    """Whether `first N` can stand here."""
+    return bool({"minimising", "maximising"} & set(before[:-1]))
 
 
 def _special_words(place: Place, before: list[str]) -> Mapping[str, str] | None:
@@ -195,7 +203,8 @@ def _instance_words(before: list[str]) -> Mapping[str, str]:
         return {name: known.doc for name, known in GENERATORS.items()}
     family = GENERATORS.get(before[2]) if len(before) > 3 else None
     starts = family is not None and before[-1] in ("(", ",")
-    return dict.fromkeys(["n", *family.args], "an argument") if family and starts else {}
+    known = dict.fromkeys(name for form in family.forms for name in form) if family else {}
+    return dict.fromkeys(["n", *known], "an argument") if starts else {}
 
 
 def _feature_words(before: list[str]) -> Mapping[str, str]:
@@ -204,7 +213,7 @@ def _feature_words(before: list[str]) -> Mapping[str, str]:
         return {}
     if "~" in before:
         sources = {name: known.doc for name, known in SOURCES.items()}
-        return sources if before[-1] == "~" else {}
+        return sources if before[-1] in ("~", "|") else {}
     spent = len(re.sub(r"\([^)]*\)", "", " ".join(before)).split())
     columns: tuple[Mapping[str, str], ...] = (
         {},

@@ -133,8 +133,7 @@ def _about_special(place: Place) -> str | None:
         return _named(word, {**vocabulary.STAGES, **vocabulary.PLACES, **vocabulary.TYPES})
     if head == "features" and "~" in words and word in SOURCES:
         known = SOURCES[word]
-        form = f"{word}({', '.join(known.args)})" if known.args else word
-        return f"{_code(form)}\nA source: {known.doc}."
+        return f"{_code(known.called(word))}\nA source: {known.doc}."
     if head == "graph" and place.index > 0:
         return _named(word, vocabulary.GRAPH_WORDS)
     if head == "reward" and place.index == 2:
@@ -143,7 +142,15 @@ def _about_special(place: Place) -> str | None:
         return _about_instances(place)
     if head == "expert" and words[2:3] == ["="]:
         return _about_making(word, place.index)
+    if head in vocabulary.WINDOWS:
+        table = vocabulary.WINDOW_PARTS if place.index > 0 and _ends_line(place) else {}
+        return _named(word, table if place.index else vocabulary.WINDOWS)
     return None
+
+
+def _ends_line(place: Place) -> bool:
+    """Whether only a number follows."""
+    return [word.kind for word in place.line.words[place.index + 1 :]] == ["number"]
 
 
 def _about_making(word: str, index: int) -> str | None:
@@ -159,8 +166,8 @@ def _about_instances(place: Place) -> str | None:
         return _named(word, vocabulary.SPLITS)
     if word in GENERATORS and place.index == 2:
         known = GENERATORS[word]
-        form = f"{word}({', '.join(['n', *known.args])})"
-        return f"{_code(form)}\n{known.doc}."
+        forms = (f"{word}({', '.join(['n', *form])})" for form in known.forms)
+        return f"{_code(' | '.join(forms))}\n{known.doc}."
     return None
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Token, _TokenType
 
-from gnarl_dsl.editing.vocabulary import BUILTIN_NAMES, FEATURE_LINE, GROUPS, Group
+from gnarl_dsl.editing.vocabulary import BUILTIN_NAMES, FEATURE_LINE, GROUPS, WINDOW_LINE, Group
 
 _COLOURS: dict[Group, _TokenType] = {
     Group.BLOCK: Token.Keyword.Declaration,
@@ -44,6 +44,7 @@ class GnarlLexer(RegexLexer):  # type: ignore[misc]
     tokens: ClassVar[dict[str, list[_Rule]]] = {
         "root": [
             (FEATURE_LINE, bygroups(*_FEATURE_COLOURS)),
+            (WINDOW_LINE, _COLOURS[Group.BLOCK]),
             (r"[ \t]+|\n", Token.Text.Whitespace),
             (r"#[^\n]*", Token.Comment.Single),
             (r'"(?:\\.|[^"\\])*"', Token.String.Double),

@@ -43,7 +43,9 @@ Named = (
     | ast.Instances
     | ast.Extern
 )
-Clause = ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct
+Clause = (
+    ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct | ast.Observe | ast.Messages
+)
 Declaration = Named | Clause | ast.Features
 _KINDS: dict[type[ast.Tree], Kind] = {
     ast.ProblemHead: Kind.PROBLEM,
@@ -81,7 +83,15 @@ def symbols_of(tree: ast.Spec) -> Iterator[Symbol]:
             case ast.Features():
                 parts = tuple(named(feature) for feature in block.features)
                 yield Symbol(Kind.FEATURES, "features", block.span, block, parts)
-            case ast.Horizon() | ast.Limit() | ast.Terminate() | ast.Valid() | ast.Correct():
+            case (
+                ast.Horizon()
+                | ast.Limit()
+                | ast.Terminate()
+                | ast.Valid()
+                | ast.Correct()
+                | ast.Observe()
+                | ast.Messages()
+            ):
                 word = type(block).__name__.lower()
                 yield Symbol(Kind.CLAUSE, word, block.span, block)
             case (

@@ -14,6 +14,7 @@ from gnarl_dsl.editing.vocabulary import (
     DECLARING,
     FEATURE_LINE,
     GROUPS,
+    WINDOW_LINE,
     Group,
 )
 
@@ -46,6 +47,7 @@ def build_grammar() -> Rule:
         _string(),
         _feature_line(),
         _declaration(),
+        _match(_SCOPES[Group.BLOCK], WINDOW_LINE),
         *(_match(scope, _any_of(GROUPS[group])) for group, scope in _SCOPES.items()),
         _match("support.function.builtin.gnarl", _any_of(BUILTIN_NAMES)),
         _match("entity.name.function.gnarl", rf"\b{_NAME}(?=\()"),

@@ -14,6 +14,8 @@ from gnarl_dsl.language.signatures import CHOICE
 from gnarl_dsl.language.words import SEARCH_WORK, WORK
 from gnarl_dsl.model import kinds
 
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+
 
 class Group(Enum):
     """How a keyword is used, which decides its colour."""
@@ -40,7 +42,7 @@ _BLOCKS = {
     "valid": "What must hold wherever an episode can end. Formulas can use it by this name.",
     "correct": "What makes an end a right answer; may read an oracle. Formulas can use it.",
     "objective": "A number to be maximised: `objective cover = …`.",
-    "reward": "What a step pays: `reward NAME potential | terminal | step FORMULA`.",
+    "reward": "What a step pays: `reward NAME potential | terminal | step = FORMULA`.",
     "metric": "A figure that evaluations report; may read an oracle.",
     "expert": "Who shows how it is done: a choice per phase, or `= greedy OBJECTIVE`, "
     "`= search OBJECTIVE`, `= best of A, B`.",
@@ -113,6 +115,15 @@ DECLARING = (
 )
 
 # Words that mean something in one place only; elsewhere they are free.
+WINDOWS = {
+    "observe": "Which nodes the network reads: `observe x in nodes where P`; several lines unite.",
+    "messages": "Along which edges messages run: `messages (x, y) in edges where P`.",
+}
+WINDOW_PARTS = {
+    "first": "`minimising E first N` in `observe` and `messages`: the best so many.",
+}
+# A line that says what the network reads.
+WINDOW_LINE = rf"^({'|'.join(WINDOWS)})(?=\s+(?:\(|{_NAME}\s))"
 STAGES = {stage.name: stage.doc for stage in kinds.STAGES.values()}
 PLACES = {place.name: place.doc for place in kinds.PLACES.values()}
 TYPES = {kind.name: kind.doc for kind in kinds.TYPES.values()}
@@ -173,6 +184,10 @@ FORMULA_NAMES: Mapping[str, tuple[str, str]] = {
         "depth(pointer, x, target)",
         "Steps from x to the target along a pointer feature; `inf` if it is never met. Without a "
         "target: to a node that points to itself.",
+    ),
+    "distance": (
+        "distance(points, x, y)",
+        "How far x and y are apart, by a feature of points.",
     ),
     "path_cost": (
         "path_cost(pointer, weight, x, target)",

@@ -98,6 +98,8 @@ def _all_stops(entry: Entry, run: Sequence[Entry]) -> list[_Stop]:
             return _end_stops(entry, run)
         case Kind.REWARD:
             return [_Stop(1, 2, gap=2), _Stop(2, 3)]
+        case Kind.SPLIT if entry.words[1].text == "~":
+            return []
         case Kind.SPLIT:
             return [_Stop(1, 1, right=True), _Stop(2, 2, gap=2)]
         case Kind.RULE:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from gnarl_dsl.syntax.layout import WINDOW_WORDS
 from gnarl_dsl.syntax.scan import CLOSING, OPENING, Word
 
 STEP = 2  # spaces per level
@@ -140,7 +141,7 @@ def _ends_value(words: Sequence[Word], index: int, keywords: frozenset[str]) -> 
 
 def _can_be_called(words: Sequence[Word], index: int, keywords: frozenset[str]) -> bool:
     word = words[index]
-    if word.kind != "name" or _is_reward_kind(words, index):
+    if word.kind != "name" or _is_reward_kind(words, index) or _heads_window(words, index):
         return False
     return word.text not in keywords or word.text in _CALLED
 
@@ -148,6 +149,12 @@ def _can_be_called(words: Sequence[Word], index: int, keywords: frozenset[str]) 
 def _is_reward_kind(words: Sequence[Word], index: int) -> bool:
     """`reward NAME KIND (…)`: the bracket begins the formula, it is no call."""
     return index == 2 and words[0].text == "reward"
+
+
+def _heads_window(words: Sequence[Word], index: int) -> bool:
+    """`messages (x, y) in edges`: no call, but the first word of a line at the margin."""
+    at_margin = [word.text for word in words[index + 5 : index + 7]] == [")", "in"]
+    return index == 0 and words[0].text in WINDOW_WORDS and at_margin
 
 
 def width_of(word: Word) -> int:

@@ -24,6 +24,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.MASK,
         doc="an optimal vertex cover (HiGHS)",
         directed=False,
+        keeps=kinds.RATIO,
         home="covers",
     ),
     "vertex_cover_primal_dual": FunctionSignature(
@@ -32,6 +33,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.MASK,
         doc="a cover at most 2/(1-eps) times the optimum (Khuller, Vishkin, Young 1994)",
         directed=False,
+        keeps=kinds.RATIO,
         home="covers",
     ),
     "max_cut": FunctionSignature(
@@ -40,6 +42,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.MASK,
         doc="one side of a heaviest cut",
         directed=False,
+        keeps=kinds.RATIO,
         home="cuts",
     ),
     "is_dfs_forest": FunctionSignature(
@@ -57,6 +60,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.MASK,
         doc="a lightest dominating set (HiGHS)",
         directed=False,
+        keeps=kinds.RATIO,
         home="domination",
     ),
     "mst_weight": FunctionSignature(
@@ -65,6 +69,8 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.SCALAR,
         doc="weight of a minimum spanning tree",
         directed=False,
+        keeps=kinds.RATIO,
+        like=0,
         home="forests",
     ),
     "max_independent_set": FunctionSignature(
@@ -73,6 +79,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.MASK,
         doc="a heaviest independent set (HiGHS)",
         directed=False,
+        keeps=kinds.RATIO,
         home="packings",
     ),
     "max_clique": FunctionSignature(
@@ -81,6 +88,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.MASK,
         doc="a heaviest clique (HiGHS)",
         directed=False,
+        keeps=kinds.RATIO,
         home="packings",
     ),
     "triangle_packing": FunctionSignature(
@@ -89,6 +97,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.MASK,
         doc="edges of heaviest triangles without common nodes (HiGHS)",
         directed=False,
+        keeps=kinds.RATIO,
         home="packings",
     ),
     "bfs_depth": FunctionSignature(
@@ -104,6 +113,8 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         place=kinds.NODE,
         type=kinds.SCALAR,
         doc="distance from a node, infinite if there is no path",
+        keeps=kinds.RATIO,
+        like=0,
         home="paths",
     ),
     "relaxation_count": FunctionSignature(
@@ -113,6 +124,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         doc="updates made by synchronous Bellman-Ford",
         whole=True,
         cost=((1, 1),),
+        keeps=kinds.RATIO,
         home="paths",
     ),
     "critical_fraction": FunctionSignature(
@@ -133,6 +145,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         type=kinds.MASK,
         doc="nodes of a lightest tree that joins a node and all nodes of a mask (HiGHS)",
         directed=False,
+        keeps=kinds.RATIO,
         home="steiner",
     ),
     "optimal_tour": FunctionSignature(
@@ -142,6 +155,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         doc="edges of a shortest tour",
         directed=False,
         complete=True,
+        keeps=kinds.RATIO,
         home="tours.tours",
     ),
     "christofides_tour": FunctionSignature(
@@ -151,6 +165,7 @@ FUNCTIONS: Mapping[str, FunctionSignature] = {
         doc="edges of a tour by Christofides",
         directed=False,
         complete=True,
+        keeps=kinds.RATIO,
         home="tours.tours",
     ),
 }
@@ -173,12 +188,15 @@ SOURCES: Mapping[str, SourceSignature] = {
         types=(kinds.SCALAR,),
         args=("low", "high"),
         doc="uniform numbers",
+        ordered=True,
     ),
     "coin": SourceSignature(
         places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
         types=(kinds.MASK,),
         args=("p",),
         doc="true with probability p",
+        least=0,
+        most=1,
     ),
     "euclidean": SourceSignature(
         places=(kinds.EDGE, kinds.PAIR),
@@ -186,11 +204,70 @@ SOURCES: Mapping[str, SourceSignature] = {
         args=(),
         doc="distances of points in the unit square",
     ),
+    "exponential": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.SCALAR,),
+        args=("mean",),
+        doc="exponentially distributed numbers, of mean 1 unless told",
+        defaults=(1.0,),
+        least=0,
+    ),
+    "integers": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.SCALAR,),
+        args=("low", "high"),
+        doc="whole numbers, both ends included",
+        ordered=True,
+        whole=True,
+        counts=True,
+    ),
+    "normal": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.SCALAR,),
+        args=("mean", "deviation"),
+        doc="normally distributed numbers, of mean 0 and deviation 1 unless told",
+        defaults=(0.0, 1.0),
+        least=0,
+    ),
+    "lognormal": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.SCALAR,),
+        args=("mean", "deviation"),
+        doc="numbers whose logarithm is normally distributed",
+        defaults=(0.0, 1.0),
+        least=0,
+    ),
+    "any_category": SourceSignature(
+        places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
+        types=(kinds.CATEGORICAL,),
+        args=(),
+        doc="each category with the same probability",
+    ),
+    "position": SourceSignature(
+        places=(kinds.NODE,),
+        types=(kinds.SCALAR,),
+        args=(),
+        doc="i / n for the i-th node along a path, or in random order",
+    ),
+    "square": SourceSignature(
+        places=(kinds.NODE,),
+        types=(kinds.POINT,),
+        args=(),
+        doc="points of the unit square, uniformly",
+    ),
     "given": SourceSignature(
         places=(kinds.NODE, kinds.EDGE, kinds.PAIR, kinds.GRAPH),
-        types=(kinds.SCALAR, kinds.MASK, kinds.MASK_ONE, kinds.CATEGORICAL, kinds.POINTER),
+        types=(
+            kinds.SCALAR,
+            kinds.MASK,
+            kinds.MASK_ONE,
+            kinds.CATEGORICAL,
+            kinds.POINTER,
+            kinds.POINT,
+        ),
         args=(),
         doc="only from an instance file",
+        counts=True,
     ),
 }
 
@@ -198,10 +275,12 @@ GENERATORS: Mapping[str, GeneratorSignature] = {
     "er": GeneratorSignature(
         args=("p",),
         doc="Erdős–Rényi: each edge with probability p",
+        instead=(("degree",), ("log_degree",)),
     ),
     "gnm": GeneratorSignature(
         args=("p",),
         doc="Erdős–Rényi: edges between a share p of all pairs",
+        instead=(("degree",), ("log_degree",)),
     ),
     "ba": GeneratorSignature(
         args=("m",),
@@ -222,5 +301,31 @@ GENERATORS: Mapping[str, GeneratorSignature] = {
     "complete": GeneratorSignature(
         args=(),
         doc="all pairs",
+    ),
+    "path": GeneratorSignature(
+        args=(),
+        doc="one path through all nodes",
+    ),
+    "regular": GeneratorSignature(
+        args=("k",),
+        doc="each node has k random neighbours",
+    ),
+    "bipartite": GeneratorSignature(
+        args=("p",),
+        doc="two equal sides, edges between them with probability p",
+        instead=(("degree",),),
+    ),
+    "powerlaw": GeneratorSignature(
+        args=("exponent", "degree"),
+        doc="Chung–Lu: few nodes have most edges",
+    ),
+    "geometric": GeneratorSignature(
+        args=("radius",),
+        doc="points in a square, joined within the radius",
+        instead=(("degree",),),
+    ),
+    "delaunay": GeneratorSignature(
+        args=(),
+        doc="Delaunay triangulation of points in a square",
     ),
 }

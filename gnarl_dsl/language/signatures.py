@@ -11,17 +11,21 @@ from dataclasses import dataclass
 
 from gnarl_dsl.model import Extern
 from gnarl_dsl.model.kinds import (
+    ABSOLUTE,
     CATEGORICAL,
     EDGE,
+    LEVELS,
     MASK,
     NODE,
     NODE_VALUE,
     NUMBER,
     PAIR,
+    POINT,
     POINTER,
     SCALAR,
     TRUTH,
     FeatureType,
+    Level,
     Named,
     Place,
     Value,
@@ -48,6 +52,7 @@ SYMMETRIC_SCALAR = ArgKind("symmetric_scalar", "symmetric edge feature", "weight
 NODE_SCALAR = ArgKind("node_scalar", "node feature", "node_weight", (NODE,), SCALAR)
 NODE_MASK = ArgKind("node_mask", "node mask", "mask", (NODE,), MASK)
 NODE_POINTER = ArgKind("pointer", "pointer feature", "pointer", (NODE,), POINTER)
+NODE_POINTS = ArgKind("points", "feature of points", "points", (NODE,), POINT)
 ONE_NODE = ArgKind("node", "node", "node")
 ONE_NUMBER = ArgKind("scalar", "number", "number")
 CHOICE = ArgKind("choice", "choice", "choice")  # one of the function's own words
@@ -69,6 +74,9 @@ class FunctionSignature:
     An `oracle` function solves the problem, or part of it, so calling it counts as
     reading an oracle. `cost` is (n, m) exponents of one call; `choices` are the words a
     choice argument may take; `random` functions draw from a stream fixed per instance.
+    `keeps` is the level of the numbers in its features: what may be done to all numbers of
+    one of them without another result. A result that is a number has the unit of the argument
+    at position `like`, and changes as that one does; without `like` it stays.
     `home` is the file of the compiler's room `algorithms` that registers it; `names` are those
     of the arguments, where a spec declares the function itself.
     """
@@ -84,6 +92,8 @@ class FunctionSignature:
     directed: bool | None = None
     oracle: bool = True
     complete: bool = False
+    keeps: Level = ABSOLUTE
+    like: int | None = None
     home: str = ""
     names: tuple[str, ...] = ()
 
@@ -95,20 +105,41 @@ class FunctionSignature:
 
 @dataclass(frozen=True)
 class SourceSignature:
-    """Where an input may come from: places and types it fits, and its number arguments."""
+    """Where an input may come from: places and types it fits, and its number arguments.
+
+    Without arguments, `defaults` are meant. `ordered` arguments may not fall, `whole` ones are
+    whole numbers, and the last one is from `least` to `most`. Numbers from a source that
+    `counts` may be those of things.
+    """
 
     places: tuple[Place, ...]
     types: tuple[FeatureType, ...]
     args: tuple[str, ...]
     doc: str
+    defaults: tuple[float, ...] = ()
+    ordered: bool = False
+    whole: bool = False
+    least: float | None = None
+    most: float | None = None
+    counts: bool = False
+
+    def called(self, name: str) -> str:
+        """How a spec writes a source of this name with all of its arguments."""
+        return f"{name}({', '.join(self.args)})" if self.args else name
 
 
 @dataclass(frozen=True)
 class GeneratorSignature:
-    """A family of random graphs; `n` is understood."""
+    """A family of random graphs; `n` is understood. `instead` has other ways to say the same."""
 
     args: tuple[str, ...]
     doc: str
+    instead: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def forms(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of arguments of which one has to be given."""
+        return (self.args, *self.instead)
 
 
 # What a spec declares itself
@@ -128,6 +159,7 @@ def function_of(extern: Extern) -> FunctionSignature:
         random=extern.random,
         cost=extern.cost,
         oracle=extern.oracle,
+        keeps=LEVELS.get(extern.level, ABSOLUTE),
         names=tuple(param.name for param in extern.params),
     )
 

@@ -16,6 +16,7 @@ MATH = tuple(operator.name for operator in OPERATORS.values() if operator.called
 NEAR: Mapping[str, str] = {"neighbors": "both", "successors": "out", "predecessors": "in"}
 DEGREES: Mapping[str, str] = {"degree": "both", "out_degree": "out", "in_degree": "in"}
 CHASES = ("depth", "path_cost", "on_cycle")
+DISTANCE = "distance"  # how far two nodes are apart; not reserved, what a spec declares comes first
 
 
 class Way(Enum):
@@ -30,6 +31,8 @@ EXPERT_WAYS: Mapping[str, Way] = {way.value: way for way in Way}
 WORK = "work"  # the unit of a search's budget: picks, tried ones included
 SEARCH_WORK = 2000  # picks per instance where a spec names no budget
 MAX_WORK = 1_000_000_000
+
+MAX_FIRST = 1_000_000  # `minimising E first N` in `observe` and `messages`
 
 # Names that already mean something in a formula and cannot be declared again. Registered functions
 # are not among them: one more of these must not break a spec that has a name of its own for it.

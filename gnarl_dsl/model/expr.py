@@ -28,8 +28,11 @@ class Expression(Model):
 
 
 class Number(Expression):
+    """`unit` is the feature whose unit a param has been given, and so its value."""
+
     kind: Literal["number"] = "number"
     value: float
+    unit: str = ""
 
 
 class Boolean(Expression):

@@ -66,6 +66,7 @@ NUMBER = Value("scalar", "a number", "numbers", "float64")
 TRUTH = Value("mask", "true or false", "truth values", "bool")
 NODE_VALUE = Value("node", "a node", "nodes", "int64")
 CATEGORY = Value("category", "a category", "categories", "int64")
+POINT_VALUE = Value("point", "a point", "points", "complex128")  # x + i y
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,6 +179,8 @@ class FeatureType(Named):
     blank: str  # a value to suggest where one is missing
     law: str  # and where an input could come from
     single: bool = False  # one value, whatever the place
+    apart: bool = False  # a formula reads it at two places: how far their values are apart
+    fixed: bool = False  # an input: no formula gives one
     places: tuple[Place, ...] = (NODE, EDGE, PAIR, GRAPH)
 
     def __post_init__(self) -> None:
@@ -231,7 +234,36 @@ POINTER = FeatureType(
     places=(NODE, GRAPH),
 )
 
+POINT = FeatureType(
+    *("point", NUMBER, POINT_VALUE, "A place in the plane: `distance(xy, x, y)`."),
+    stored="complex64",
+    kept="<c16",
+    accepted="c",
+    blank="",
+    law="square",
+    apart=True,
+    fixed=True,
+    places=(NODE,),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Level(Named):
+    """What may be done to all numbers of a unit at once, so that no decision changes."""
+
+    name: str
+    doc: str  # a sentence for people
+
+    def __post_init__(self) -> None:
+        self.all[self.name] = self
+
+
+ORDINAL = Level("ordinal", "Only compared: any increasing change that keeps 0 decides the same.")
+RATIO = Level("ratio", "Added and scaled, too: multiplying by a number above 0 decides the same.")
+ABSOLUTE = Level("absolute", "Nothing: the numbers mean what they are.")
+
 VALUES: Mapping[str, Value] = Value.all
 STAGES: Mapping[str, Stage] = Stage.all
 PLACES: Mapping[str, Place] = Place.all
 TYPES: Mapping[str, FeatureType] = FeatureType.all
+LEVELS: Mapping[str, Level] = Level.all

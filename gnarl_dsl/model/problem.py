@@ -31,13 +31,14 @@ from gnarl_dsl.report.source import Span
 
 
 class Param(Model):
-    """A constant of the spec and the value chosen for it."""
+    """A constant of the spec and the value chosen for it; `unit` is a feature that has its unit."""
 
     name: str
     choices: tuple[str, ...]
     default: float | str
     value: float | str
     doc: str
+    unit: str = ""
 
 
 class GraphKind(Model):
@@ -49,10 +50,26 @@ class GraphKind(Model):
 
 
 class InputSource(Model):
-    """Where an input comes from when instances are generated."""
+    """Where an input comes from when instances are generated; each gets one of all laws."""
 
     name: str
     args: tuple[float, ...]
+    others: tuple[InputSource, ...] = ()
+
+    @property
+    def laws(self) -> tuple[InputSource, ...]:
+        """All of them, each by itself."""
+        if not self.others:
+            return (self,)
+        return (self.model_copy(update={"others": ()}), *self.others)
+
+    @property
+    def label(self) -> str:
+        """As a spec writes it."""
+        return " | ".join(
+            f"{law.name}({', '.join(f'{arg:g}' for arg in law.args)})" if law.args else law.name
+            for law in self.laws
+        )
 
 
 class Feature(Model):
@@ -89,6 +106,11 @@ class Feature(Model):
     def is_number(self) -> bool:
         """Whether its values are numbers that one can calculate with."""
         return self.type.value is NUMBER
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it has a unit: numbers, and points, which are some distance apart."""
+        return self.is_number or self.type.apart
 
     @property
     def is_truth(self) -> bool:
@@ -300,6 +322,38 @@ PlannedExpert = SearchExpert | BestExpert
 Expert = Annotated[OwnExpert | PlannedExpert, Field(discriminator="kind")]
 
 
+class Nearest(Model):
+    """`minimising E first 24`: ties within tolerance go to the lowest hidden rank."""
+
+    direction: Literal["minimising", "maximising"]
+    value: Expr
+    count: int
+
+    @property
+    def sign(self) -> int:
+        """What makes the best the least."""
+        return 1 if self.direction == "minimising" else -1
+
+
+class Window(Model):
+    """`observe x in nodes where P minimising E first 24`: nodes that the network reads."""
+
+    span: Span
+    variable: str
+    where: Expr | None
+    nearest: Nearest | None
+
+
+class Messages(Model):
+    """`messages (x, y) in edges where P minimising E first 16`: x sends y a message."""
+
+    span: Span
+    sender: str
+    receiver: str
+    where: Expr | None
+    nearest: Nearest | None
+
+
 class Draw(Model):
     """An argument of a generator: `{…}` (each in test) or `[low, high]`."""
 
@@ -309,16 +363,26 @@ class Draw(Model):
 
 
 class Split(Model):
+    """One line of a set of instances; lines of one name share a split, as their counts say."""
+
     name: Literal["train", "valid", "test"]
     count: int
     generator: str
     args: tuple[Draw, ...]
 
 
+class InputLaw(Model):
+    """Where an input comes from in one set of instances."""
+
+    input: str
+    source: InputSource
+
+
 class InstanceSet(Model):
     span: Span
     name: str
     splits: tuple[Split, ...]
+    laws: tuple[InputLaw, ...] = ()
 
 
 class CostTerm(Model):
@@ -372,6 +436,9 @@ class Problem(Model):
     costs: Costs
     deployable: bool
     sources: tuple[SourceText, ...]
+    # What the network reads: all nodes without windows, all edges without messages.
+    windows: tuple[Window, ...] = ()
+    messages: tuple[Messages, ...] = ()
     externs: tuple[Extern, ...] = ()
     code: Code = Field(default=NO_CODE, exclude=True, repr=False)
 
@@ -459,8 +526,8 @@ def cheapest_reward(problem: Problem) -> str | None:
 
 # Where things stand, what is said about them, and what follows from the rest.
 _NOT_MEANING = frozenset({"span", "doc", "sources", "costs", "code"})
-# What later versions added: where it says nothing, the meaning is the one it always had.
-_ADDED = frozenset({"externs"})
+# What specs did not always have: where it is empty, they mean what they meant before.
+_LATER = frozenset({"others", "laws", "windows", "messages", "unit", "externs"})
 
 
 def _meaning(value: object) -> Iterator[str]:
@@ -468,7 +535,7 @@ def _meaning(value: object) -> Iterator[str]:
     match value:
         case Model():
             for name, item in sorted(vars(value).items()):
-                if name not in _NOT_MEANING and (item or name not in _ADDED):
+                if name not in _NOT_MEANING and (item or name not in _LATER):
                     yield f"{name}="
                     yield from _meaning(item)
             yield ";"

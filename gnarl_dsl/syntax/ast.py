@@ -207,6 +207,7 @@ class ProblemHead(Tree):
 
 class Param(Tree):
     name: Ident
+    unit: Ident | None
     choices: tuple[Ident, ...]
     default: Expr
     doc: str
@@ -224,10 +225,11 @@ class Column(Tree):
 
 
 class SourceOf(Tree):
-    """`~ uniform(0, 1)`: where an input comes from."""
+    """`~ uniform(0, 1) | exponential`: where an input comes from."""
 
     name: Ident
     args: tuple[Expr, ...]
+    others: tuple[SourceOf, ...] = ()
 
 
 class Feature(Tree):
@@ -370,9 +372,41 @@ class Split(Tree):
     args: tuple[GeneratorArg, ...]
 
 
+class InputLaw(Tree):
+    """`A ~ exponential` in a set of instances."""
+
+    name: Ident
+    source: SourceOf
+
+
 class Instances(Tree):
     name: Ident
     splits: tuple[Split, ...]
+    laws: tuple[InputLaw, ...] = ()
+
+
+class Nearest(Tree):
+    """`minimising E first 24`: the best so many of those that a window or a node could have."""
+
+    direction: str
+    key: Expr
+    count: Number
+
+
+class Observe(Tree):
+    """`observe x in nodes where P`: nodes that the network reads."""
+
+    binder: Binder
+    where: Expr | None
+    nearest: Nearest | None
+
+
+class Messages(Tree):
+    """`messages (x, y) in edges where P`: pairs along which messages run."""
+
+    binder: Binder
+    where: Expr | None
+    nearest: Nearest | None
 
 
 class ExternWord(Tree):
@@ -421,6 +455,8 @@ Block = (
     | MadeExpert
     | Instances
     | Extern
+    | Observe
+    | Messages
     | Drop
 )
 

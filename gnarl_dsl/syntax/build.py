@@ -73,7 +73,10 @@ class TreeBuilder:
         return doc
 
     def param(self, p: Pieces) -> ast.Param:
-        return ast.Param(span_of(p), ident(p[1]), p[2] or (), p[4], text_of(p[5]))
+        return ast.Param(span_of(p), ident(p[1]), p[2], p[3] or (), p[5], text_of(p[6]))
+
+    def param_unit(self, p: Pieces) -> ast.Ident:
+        return ident(p[1])
 
     def param_choices(self, p: Pieces) -> tuple[ast.Ident, ...]:
         return names(p)
@@ -110,7 +113,12 @@ class TreeBuilder:
         return p
 
     def input_source(self, p: Pieces) -> ast.SourceOf:
-        return ast.SourceOf(span_of(p[1:]), ident(p[1]), p[3] or ())
+        laws: tuple[ast.SourceOf, ...] = items(p, ast.SourceOf)
+        first, *others = laws
+        return replace(first, span=span_of(p[1:]), others=tuple(others)) if others else first
+
+    def law(self, p: Pieces) -> ast.SourceOf:
+        return ast.SourceOf(span_of(p), ident(p[0]), p[2] or ())
 
     def let(self, p: Pieces) -> ast.Let:
         return ast.Let(span_of(p), ident(p[1]), p[3] or (), p[6])
@@ -178,7 +186,7 @@ class TreeBuilder:
         return ast.Objective(span_of(p), ident(p[1]), p[3])
 
     def reward(self, p: Pieces) -> ast.Reward:
-        return ast.Reward(span_of(p), ident(p[1]), ident(p[2]), p[3])
+        return ast.Reward(span_of(p), ident(p[1]), ident(p[2]), p[4])
 
     def metric(self, p: Pieces) -> ast.Metric:
         return ast.Metric(span_of(p), ident(p[1]), p[3])
@@ -206,7 +214,11 @@ class TreeBuilder:
         return ast.Budget(span_of(p), ident(p[0]), p[1])
 
     def instances(self, p: Pieces) -> ast.Instances:
-        return ast.Instances(span_of(p[:2]), ident(p[1]), items(p, ast.Split))
+        splits, laws = items(p, ast.Split), items(p, ast.InputLaw)
+        return ast.Instances(span_of(p[:2]), ident(p[1]), splits, laws)
+
+    def input_law(self, p: Pieces) -> ast.InputLaw:
+        return ast.InputLaw(span_of(p), ident(p[0]), p[1])
 
     def split(self, p: Pieces) -> ast.Split:
         count = ast.Number(p[1].span, str(p[1]))
@@ -250,6 +262,14 @@ class TreeBuilder:
 
     def extern_word(self, p: Pieces) -> ast.ExternWord:
         return ast.ExternWord(span_of([p[0], p[3]]), ident(p[0]), p[2] or ())
+
+    def window(self, p: Pieces) -> ast.Observe | ast.Messages:
+        where = p[2][1] if p[2] else None
+        kind = ast.Messages if p[0] == "messages" else ast.Observe
+        return kind(span_of([p[0], p[1], p[2], p[3]]), p[1], where, p[3])
+
+    def nearest(self, p: Pieces) -> ast.Nearest:
+        return ast.Nearest(span_of(p), str(p[0]), p[1], ast.Number(p[3].span, str(p[3])))
 
     def drop(self, p: Pieces) -> ast.Drop:
         return ast.Drop(span_of([p[0], p[1], *(p[2] or ())]), p[1], p[2] or ())

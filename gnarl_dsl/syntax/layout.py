@@ -36,6 +36,9 @@ BLOCK_WORDS = [
     "extern",
     "drop",
 ]
+# These start a block as well, and are names wherever they do not.
+WINDOW_WORDS = ["observe", "messages"]
+FIRST = "first"  # the last word but one of such a line, in front of a number
 _OPENERS = frozenset(
     ["problem", "features", "phase", "update", "if", "else", "for", "expert", "instances"],
 )
@@ -281,14 +284,25 @@ def block_lexemes(lines: Iterable[LogicalLine], kinds: dict[str, str]) -> list[L
         for _ in range(depth - line.depth):
             lexemes.append(Lexeme.at("DEDENT", "", here, number))
         depth = line.depth
-        lexemes += [_lexeme(word, kinds, number) for word in line.words]
+        own = _window_words(line.words) if number == 0 else {}
+        lexemes += [
+            _lexeme(word, kinds, number, own.get(place)) for place, word in enumerate(line.words)
+        ]
         lexemes.append(_empty_after(lexemes[-1], "NEWLINE"))
     lexemes += [_empty_after(lexemes[-1], "DEDENT") for _ in range(depth)]
     return lexemes
 
 
-def _lexeme(word: Word, kinds: dict[str, str], line: int) -> Lexeme:
-    kind = kinds.get(word.text) if word.kind in ("name", "sign") else None
+def _window_words(words: tuple[Word, ...]) -> dict[int, str]:
+    """Which words of a block's first line are none of the names that they are elsewhere."""
+    if words[0].text not in WINDOW_WORDS:
+        return {}
+    counts = len(words) > 2 and words[-1].kind == "number" and words[-2].text == FIRST
+    return {0: "WINDOW", len(words) - 2: "FIRST"} if counts else {0: "WINDOW"}
+
+
+def _lexeme(word: Word, kinds: dict[str, str], line: int, own: str | None) -> Lexeme:
+    kind = own or (kinds.get(word.text) if word.kind in ("name", "sign") else None)
     return Lexeme.at(kind or word.kind.upper(), word.text, word.span, line)
 
 

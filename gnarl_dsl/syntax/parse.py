@@ -21,6 +21,7 @@ from gnarl_dsl.syntax.lalr import Parser, Tables, UnexpectedLexeme
 from gnarl_dsl.syntax.layout import (
     BLOCK_WORDS,
     MAX_DEPTH,
+    WINDOW_WORDS,
     Lexeme,
     LogicalLine,
     TextBlock,
@@ -67,6 +68,7 @@ def grammar_from(tables: Tables) -> Grammar:
     return Grammar(parser, kinds, {name: text for text, name in kinds.items()})
 
 
+_HEADS = [*BLOCK_WORDS, *WINDOW_WORDS]
 # Lines that mean nothing without lines below them.
 _NEED_LINES = frozenset(["features", "update", "if", "else", "for", "expert", "instances"])
 
@@ -105,7 +107,7 @@ class _BlockReader:
     def read(self, block: TextBlock) -> list[ast.Block]:
         """The block's tree, if any, without its broken lines, each of which is reported."""
         head = block.head
-        if head.text not in BLOCK_WORDS:
+        if head.text not in _HEADS:
             if head.kind != "bad":
                 _report_unknown_block(block, self.found)
             self.lose(block)
@@ -146,8 +148,8 @@ class _BlockReader:
     def lose(self, block: TextBlock) -> None:
         head = block.head.text
         # Whoever writes `minimise …` has said what is good, if not in our words.
-        self.lost_blocks.add(head if head in BLOCK_WORDS else "objective")
-        self.lost_blocks |= {nearest(head, BLOCK_WORDS) or head}
+        self.lost_blocks.add(head if head in _HEADS else "objective")
+        self.lost_blocks |= {nearest(head, _HEADS) or head}
         self.lost_names |= set(_declared_by(block.lines[0].words))
         for line in block.lines:
             self.lost_names |= {word.text for word in line.starts}
@@ -198,8 +200,8 @@ def _is_else(line: LogicalLine, depth: int) -> bool:
 
 def _report_unknown_block(block: TextBlock, found: Collector) -> None:
     head = block.head
-    fix = did_you_mean(head.text, BLOCK_WORDS) or _stray_fix(block)
-    found.add("GN011", head.span, word=head.text, blocks=", ".join(BLOCK_WORDS), fix=fix)
+    fix = did_you_mean(head.text, _HEADS) or _stray_fix(block)
+    found.add("GN011", head.span, word=head.text, blocks=", ".join(_HEADS), fix=fix)
 
 
 def _stray_fix(block: TextBlock) -> str | None:

@@ -221,7 +221,7 @@ def _block_specific(place: Surroundings) -> str | None:
     if head == "param" and "=" in words:
         name = place.before[1] if len(place.before) > 1 else "tau"
         return f"A param has a default: `param {name} = 1`, or `param {name} : a | b = a`."
-    if head == "instances" and words == {"NUMBER"}:
+    if head == "instances" and words == {"NUMBER", "~"}:
         return f"The number of instances comes first: `{place.back(1)} 1000 {place.at}(…)`."
     if head == "drop" and place.back(1) == "drop" and place.at in ("graph", "horizon"):
         return f"Every problem needs its `{place.at}`; declare it again to replace it."

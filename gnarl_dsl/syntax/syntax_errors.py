@@ -29,18 +29,21 @@ EXAMPLES: Mapping[str, str] = {
     "valid": "valid forall (x, y) in edges: in_cover[x] or in_cover[y]",
     "correct": "correct forall x in nodes: d[x] ~= dist[x]",
     "objective": "objective cover = -sum(x in nodes where in_cover[x]: w[x])",
-    "reward": "reward step step -1",
+    "reward": "reward haste step = -1",
     "metric": "metric ratio = -cover / best",
     "expert": "expert nearest\n  visit: uniform v where not in_tour[v] minimising A[here, v]",
     "instances": "instances er\n  train 1000  er(n = {4, 7, 11}, p = [0.1, 0.9])",
     "extern": "extern largest_part(removed : node mask) : graph scalar",
     "drop": "drop expert optimal, nearest",
+    "observe": "observe x in nodes where not in_tour[x] minimising A[here, x] first 24",
+    "messages": "messages (x, y) in edges minimising A[x, y] first 16",
 }
 _ASSIGNMENT = "d[v] := d[u] + A[u, v]"
 
 _READABLE: Mapping[str, str] = {
     "NAME": "a name",
     "NUMBER": "a number",
+    "FIRST": "`first N`",
     "STRING": 'a text in "quotes"',
     "NEWLINE": "the end of the line",
     "INDENT": "an indented block",

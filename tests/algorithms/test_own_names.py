@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from duel import Duel, play
-from spec_generator import instances_for
+from random_specs.generator import instances_for
 
 from gnarl_compiler.describe.oracle_reads import oracles_read_by
 from gnarl_dsl import loads

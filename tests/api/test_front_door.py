@@ -88,7 +88,6 @@ def test_torch_is_left_as_it_was(trained: gnarl.TrainedPolicy) -> None:
     gnarl.evaluate(trained, sizes=5, graphs=1)
     assert torch.get_num_threads() == 2
     assert float(torch.full((1,), 1e-39) * 1.0) != 0.0
-    torch.set_num_threads(1)
 
 
 # Mistakes

@@ -156,6 +156,7 @@ def test_a_run_costs_what_the_weights_did_that_it_began_with(places: Places) -> 
     assert after.cpu_seconds > before.cpu_seconds
 
 
+@pytest.mark.usefixtures("own_process")
 def test_no_minutes_are_not_as_many_as_the_recipe_has(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     with pytest.raises(Stopped, match=r"exit code 2: gnarl-train .* --minutes 0"):
@@ -276,6 +277,7 @@ def test_rows_have_names_of_their_own(table: Table) -> None:
         assert len(set(trials)) == len(trials)
 
 
+@pytest.mark.usefixtures("own_process")
 def test_a_seed_alone_leaves_the_others_to_other_processes(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     run_row(TABLE.rows[0], Budget(seed=1, graphs=2), places)

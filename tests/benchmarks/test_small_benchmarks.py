@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import gnarl_dsl as gnarl
 from benchmarks.machine import ROOT
-from benchmarks.studies import exact_agrees, lookback, tours
+from benchmarks.studies import depth, exact_agrees, lookback, tours
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,34 @@ def test_shares_of_graphs_grow_with_the_steps(tmp_path: Path) -> None:
     for row in rows:
         assert row["shares"] == sorted(row["shares"])
     assert "| `scarcest` |" in (tmp_path / "lookback.md").read_text("utf-8")
+
+
+def test_a_study_of_deep_graphs_goes_on_where_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def measured(*row: object) -> dict[str, object]:
+        asked.append(row[2:4])
+        known = {"graphs": 3, "success": 1.0, "ci95": [0.4, 1.0], "steps": 9.0}
+        return {**known, "seconds_per_graph": 0.5}
+
+    monkeypatch.setattr(depth, "measured", measured)
+    monkeypatch.setattr(depth, "pin_to_one_core", lambda: 0)  # NumPy is loaded here
+    for more in ("grid,er", "grid,er,tree"):
+        arguments = ["bfs=RUN", "--sizes", "64,1024", "--families", more]
+        assert depth.main([*arguments, "--output", str(tmp_path)]) == 0
+    # Dense graphs of 1,024 nodes are left out, and nothing is measured twice.
+    wanted = [("grid", 64), ("er", 64), ("grid", 1024), ("tree", 64), ("tree", 1024)]
+    assert asked == wanted
+    table = (tmp_path / "depth.md").read_text("utf-8")
+    assert "| BFS | grid | 1,024 | 3 | 100.0 [40.0, 100.0] | 9 | 0.500 |" in table
+
+
+@pytest.mark.parametrize("family", depth.FAMILIES)
+def test_every_family_of_deep_graphs_makes_a_spec(family: str) -> None:
+    problem = gnarl.loads(depth.spec_text("dfs", family, 9))
+    assert [instance.graph.n for instance in gnarl.draw(problem, count=2)] == [9, 9]
 
 
 def test_tours_are_timed_against_highs() -> None:

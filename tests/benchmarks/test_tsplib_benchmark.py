@@ -35,6 +35,12 @@ def test_a_square_is_solved_and_written_down(
     assert row["length"] in (400, 482)  # around, or along both diagonals
     assert row["excess"] == pytest.approx(100 * (row["length"] / 400 - 1))
     assert "| square | 4 | 400 |" in capsys.readouterr().out
+    asked = [str(tmp_path), "--output", str(tmp_path / "out"), "--search", "work:50"]
+    assert tsplib.main(asked) == 0
+    (searched,) = json.loads((tmp_path / "out" / "tsplib.json").read_text("utf-8"))["rows"]
+    assert searched["length"] == row["length"]  # not played again
+    assert searched["searched"]["length"] == 400
+    assert "| mean of 1 |" in capsys.readouterr().out
 
 
 def test_a_folder_without_instances_is_named(

@@ -67,7 +67,9 @@ def test_a_spec_that_means_something_else_is_told(checkpoint: Path, tmp_path: Pa
         load_checkpoint(other)
 
 
-@pytest.mark.parametrize(("name", "value"), [("rounds", 10**6), ("width", 10**7)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("rounds", 10**6), ("width", 10**7), ("firsts", 10**8)]
+)
 def test_counts_are_compared_with_the_file_before_a_network_is_built(
     checkpoint: Path, tmp_path: Path, name: str, value: int
 ) -> None:

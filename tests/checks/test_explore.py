@@ -397,6 +397,50 @@ def test_what_a_pick_earns_must_not_hang_on_hidden_ranks(key: str, uneven: bool)
         assert holds(report.problem, failure)
 
 
+WINDOWED = """gnarl 1
+problem windowed
+graph undirected
+features
+  w      input  node   scalar  ~ uniform(0, 1)
+  done   state  node   mask    = false
+  order  state  node   scalar  = 0
+  paid   state  graph  scalar  = 0
+phase pick(v)
+  allow not done[v]
+  update
+    order[v] := count(x in nodes where done[x])
+    done[v]  := true
+    paid     := paid + w[v] + PAY
+horizon n rounds
+objective total = paid
+observe x in nodes where WINDOW
+"""
+SEEN, HIDDEN = "1", "max(0, max(x in neighbors(v): order[x]))"
+
+
+@pytest.mark.parametrize(
+    ("pay", "window", "loses"),
+    [(SEEN, "not done[x]", False), (HIDDEN, "not done[x]", True), (HIDDEN, "n > 0", False)],
+)
+def test_a_window_must_not_lose_what_matters(pay: str, window: str, loses: bool) -> None:
+    """In which order neighbours were done is not seen where these are left out."""
+    problem = gnarl.loads(WINDOWED.replace("PAY", pay).replace("WINDOW", window))
+    report = quick(problem, only="window-loses")
+    assert [f.property for f in report.failures] == ["window-loses"] * loses
+    for failure in report.failures:
+        assert (failure.instance.graph.n, len(failure.picks)) == (3, 3)
+        assert "after the picks" in failure.message
+        assert holds(report.problem, failure)
+
+
+def test_a_window_with_a_number_is_told_of() -> None:
+    text = WINDOWED.replace("PAY", HIDDEN).replace("WINDOW", "not done[x]").rstrip()
+    problem = gnarl.loads(f"{text} minimising w[x] first 1\n")
+    report = check_problem(problem, Options(max_nodes=3, jit=False, only="window-loses"))
+    assert report.passed
+    assert "window-first" in {lint.name for lint in report.lints}
+
+
 def test_stopping_at_the_first_failure_looks_no_further() -> None:
     report = quick(gnarl.loads(LATER_DEAD_END), stop_at_first=True)
     assert len(report.sizes) == 1

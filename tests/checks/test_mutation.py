@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from behaviour import Budget, first_difference
 from mutants import all_mutants, problem_of, read_lines, some_mutants
 from mutation import BEGIN, END, put_between
@@ -22,6 +23,7 @@ def test_what_describes_a_problem_is_left_alone() -> None:
     assert [line.code for line in read_lines(text)] == ["horizon n rounds"]
 
 
+@pytest.mark.long
 def test_most_mutants_of_a_sample_are_found() -> None:
     """A guard against losing properties; the score itself is in docs/mutation.md.
 

@@ -90,16 +90,16 @@ def test_bellman_ford_has_the_rows_of_the_paper(capsys: Capture) -> None:
     assert (code, err) == (0, "")
     rows = table_of(out)
     assert rows == {
-        "A": ["edge weight", "input", "edge", "scalar", "- (clrs_weight)"],
-        "s": ["start node", "input", "node", "mask_one", "- (any_node)"],
-        "p": ["phase (P = 2)", "state", "graph", "categorical", "1"],
-        "ψ_1": ["node last picked in phase source", "state", "node", "categorical", "∅"],
-        "ψ_2": ["node last picked in phase target", "state", "node", "categorical", "∅"],
-        "pred": ["predecessor on the path", "state", "node", "pointer", "x ∀ x ∈ V"],
-        "mask": ["has been reached", "state", "node", "mask", "s[x] ∀ x ∈ V"],
-        "d": ["best distance so far", "state", "node", "scalar", "0 ∀ v ∈ V"],
-        "dist": ["-", "oracle (hidden)", "node", "scalar", "shortest_path_length(A, s)"],
-        "work": ["-", "oracle (hidden)", "graph", "scalar", "relaxation_count(A, s)"],
+        "A": ["edge weight", "input", "edge", "scalar", "ratio (A)", "- (clrs_weight)"],
+        "s": ["start node", "input", "node", "mask_one", "", "- (any_node)"],
+        "p": ["phase (P = 2)", "state", "graph", "categorical", "", "1"],
+        "ψ_1": ["node last picked in phase source", "state", "node", "categorical", "", "∅"],
+        "ψ_2": ["node last picked in phase target", "state", "node", "categorical", "", "∅"],
+        "pred": ["predecessor on the path", "state", "node", "pointer", "", "x ∀ x ∈ V"],
+        "mask": ["has been reached", "state", "node", "mask", "", "s[x] ∀ x ∈ V"],
+        "d": ["best distance so far", "state", "node", "scalar", "ratio (A)", "0 ∀ v ∈ V"],
+        "dist": ["-", "oracle (hidden)", "node", "scalar", "", "shortest_path_length(A, s)"],
+        "work": ["-", "oracle (hidden)", "graph", "scalar", "", "relaxation_count(A, s)"],
     }
     assert list(rows)[:8] == ["A", "s", "p", "ψ_1", "ψ_2", "pred", "mask", "d"]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from checkpoints import untrained_run
 from shipped_specs import shipped
 
@@ -21,15 +19,6 @@ from gnarl_runtime.instances.pools import draw_pool
 Capture = pytest.CaptureFixture[str]
 # What scripts rely on, as the manual lists it.
 ROW = {"nodes", "graphs", "success", "ci95", "objective", "ratio", "steps", "seconds_per_graph"}
-
-
-@pytest.fixture(autouse=True)
-def _torch_as_it_was() -> Iterator[None]:
-    """The commands prepare torch for a process of their own; other tests share this one."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_flush_denormal(False)
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

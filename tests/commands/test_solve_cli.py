@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
-import torch
 from checkpoints import untrained_run
 from shipped_specs import shipped
 
@@ -24,15 +22,6 @@ from gnarl_runtime.readers.read import read_graphs
 
 Capture = pytest.CaptureFixture[str]
 PLACES = [(0, 0), (100, 0), (200, 50), (300, 300), (10, 200), (50, 90), (250, 20)]
-
-
-@pytest.fixture(autouse=True)
-def _torch_as_it_was() -> Iterator[None]:
-    """The commands prepare torch for a process of their own; other tests share this one."""
-    threads = torch.get_num_threads()
-    yield
-    torch.set_flush_denormal(False)
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

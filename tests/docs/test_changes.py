@@ -1,4 +1,4 @@
-"""The seven changes of docs/contributing.md, each made in a copy of the packages and tried.
+"""The changes of docs/contributing.md, each made in a copy of the packages and tried.
 
 ```python file=PATH                  a new file
 ```python file=PATH before="TEXT"    lines that go before the first line with that text
@@ -115,7 +115,7 @@ class Change:
 
 
 def changes() -> list[Change]:
-    text = PAGE.read_text("utf-8").split("## Seven changes, worked through")[1].split("\n## ")[0]
+    text = PAGE.read_text("utf-8").split("## Eight changes, worked through")[1].split("\n## ")[0]
     found = []
     for section in text.split("\n### ")[1:]:
         name = section.partition("\n")[0]
@@ -141,13 +141,6 @@ def test_the_change_works_as_written(change: Change, tmp_path: Path) -> None:
     _run(["-c", f"{FRAME}\n\n{change.script}"], copy, environment)
 
 
-_TEXT = """
-def lights_text():
-    text = SPEC.replace("CLAUSE", "").replace("FEATURE", "")
-    return text.replace("FAMILY", "er(n = 4, p = 0.5)")
-"""
-
-
 def _edit(file: Path, before: str, lines: str) -> None:
     if not before:
         assert not file.exists(), f"{file} is there already"
@@ -166,9 +159,9 @@ def _run(arguments: list[str], folder: Path, environment: dict[str, str]) -> Non
     assert done.returncode == 0, done.stderr
 
 
-def test_there_are_seven_and_they_are_small() -> None:
+def test_there_are_eight_and_they_are_small() -> None:
     found = changes()
-    assert len(found) == 7
+    assert len(found) == 8
     for change in found:
         files = {file for file, _, _ in change.edits}
         assert len(files) <= MOST_FILES.get(change.name, 3), change.name

@@ -12,8 +12,8 @@ import pytest
 from duel import Duel, rewards_of
 from duel import play as duel_play
 from house import ROOT
+from random_specs.generator import random_instance
 from shipped_specs import GALLERY, SHIPPED, shipped
-from spec_generator import random_instance
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.instances.draw import choose_split, draw_instance, families

@@ -278,18 +278,23 @@ def functions() -> str:
 def sources() -> str:
     rows = []
     for name, known in registered.SOURCES.items():
-        form = f"{name}({', '.join(known.args)})" if known.args else name
+        forms = [name] * bool(known.defaults) + [known.called(name)]
+        form = ", ".join(f"`{form}`" for form in forms)
         places, types = (", ".join(map(str, kinds)) for kinds in (known.places, known.types))
-        rows.append(f"| `{form}` | {places} | {types} | {known.doc} |")
+        rows.append(f"| {form} | {places} | {types} | {known.doc} |")
     return table("| source | locations | types | draws |", rows)
 
 
 def generators() -> str:
     rows = [
-        f"| `{name}({', '.join(['n', *known.args])})` | {known.doc} |"
+        f"| {', '.join(call(name, form) for form in known.forms)} | {known.doc} |"
         for name, known in registered.GENERATORS.items()
     ]
     return table("| generator | graphs |", rows)
+
+
+def call(name: str, args: tuple[str, ...]) -> str:
+    return f"`{name}({', '.join(['n', *args])})`"
 
 
 def wrapped(words: list[str]) -> str:

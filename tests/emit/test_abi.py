@@ -8,8 +8,8 @@ import re
 from typing import Any
 
 import pytest
+from random_specs.generator import seeded_spec
 from shipped_specs import SHIPPED, shipped
-from spec_generator import seeded_spec
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.build.generate import generate

@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
@@ -23,9 +24,9 @@ from episodes import dyadic
 from house import TESTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from random_specs.generator import instances_for, random_instance, seeded_spec, specs
+from random_specs.updates import HOSTILE
 from shipped_specs import SHIPPED, shipped
-from spec_generator import instances_for, random_instance, seeded_spec, specs
-from spec_updates import HOSTILE
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.graphs.graph import Graph
@@ -36,11 +37,19 @@ from gnarl_compiler.support.endings import SpecFault
 from gnarl_dsl.model import Problem
 from gnarl_runtime.batch.kernels import Kernels
 
-VARIANTS = [
-    *((name, {}) for name in SHIPPED),
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+BY_DEFAULT = [(name, {}) for name in SHIPPED]
+WITH_PARAMS = [
     ("bellman_ford", {"stop": "settled"}),
     ("rgc", {"removal": "targeted", "tau": "0.4"}),
 ]
+
+
+def long(*cases: Any) -> list[ParameterSet]:
+    """Cases that take machine code of their own: the first of their kind stand for them."""
+    return [pytest.param(case, marks=pytest.mark.long) for case in cases]
 
 
 def label(variant: tuple[str, dict[str, str]]) -> str:
@@ -57,7 +66,7 @@ def sizes_of_every_kind(problem: Problem, seed: int) -> list[Instance]:
 # Shipped specs
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=label)
+@pytest.mark.parametrize("variant", [*BY_DEFAULT, *long(*WITH_PARAMS)], ids=label)
 def test_compiled_kernels_equal_the_interpreter(variant: tuple[str, dict[str, str]]) -> None:
     problem = shipped(variant[0], **variant[1])
     duel = Duel(problem, sizes_of_every_kind(problem, 1), jit=True)
@@ -68,7 +77,7 @@ def test_compiled_kernels_equal_the_interpreter(variant: tuple[str, dict[str, st
     assert duel.checks > 100
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=label)
+@pytest.mark.parametrize("variant", [*BY_DEFAULT, *WITH_PARAMS], ids=label)
 def test_every_reward_of_the_shipped_specs(variant: tuple[str, dict[str, str]]) -> None:
     problem = shipped(variant[0], **variant[1])
     for reward in rewards_of(problem):
@@ -163,7 +172,7 @@ def test_random_specs(text: str, seed: int) -> None:
     try_spec(text, seed)
 
 
-@pytest.mark.parametrize("seed", [3, 19, 27])
+@pytest.mark.parametrize("seed", [3, *long(19, 27)])
 def test_random_specs_compiled(seed: int) -> None:
     try_spec(seeded_spec(seed), seed, jit=True)
 
@@ -365,7 +374,7 @@ def test_the_same_bytes_in_every_process() -> None:
         "import sys, hashlib; sys.path.insert(0, sys.argv[1])\n"
         "import gnarl_dsl as gnarl\n"
         "from shipped_specs import SHIPPED\n"
-        "from spec_generator import seeded_spec\n"
+        "from random_specs.generator import seeded_spec\n"
         "from gnarl_compiler.build.generate import generate\n"
         "problems = [gnarl.load(name) for name in SHIPPED]\n"
         "problems += [gnarl.loads(seeded_spec(seed)) for seed in range(25)]\n"

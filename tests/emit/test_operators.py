@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from duel import Duel, play
-from spec_generator import instances_for
+from random_specs.generator import instances_for
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.build.generate import generate

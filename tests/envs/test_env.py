@@ -313,10 +313,10 @@ def test_maskable_ppo_trains(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("SB3_LOGDIR", str(tmp_path))  # or it leaves a folder for every run
     sb3 = pytest.importorskip("sb3_contrib", reason="sb3-contrib is a test-only client")
     env = small(name)
-    model = sb3.MaskablePPO("MultiInputPolicy", env, n_steps=500, batch_size=250, seed=0)
+    model = sb3.MaskablePPO("MultiInputPolicy", env, n_steps=128, batch_size=64, seed=0)
     before = [p.detach().clone() for p in model.policy.parameters()]
-    model.learn(2000)
-    assert model.num_timesteps == 2000
+    model.learn(256)
+    assert model.num_timesteps == 256
     assert any((a != b).any() for a, b in zip(before, model.policy.parameters(), strict=True))
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from checkpoints import untrained_run
 
 from gnarl_compiler.instances.generators import GenerationError
@@ -27,12 +26,8 @@ FLAGS = (
 
 
 @pytest.fixture(autouse=True)
-def _in_parts_of_five(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    threads = torch.get_num_threads()
+def _in_parts_of_five(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluate, "part_size", lambda compiled, nodes: 5)
-    yield
-    torch.set_flush_denormal(False)
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

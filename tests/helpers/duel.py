@@ -168,6 +168,7 @@ class Duel:
             if state is not None:
                 self.compare_progress(slot, state)
                 self.compare_graph(slot, state)
+                self.compare_views(slot, state)
                 self.checks += 1
         for expert in self.problem.experts:
             self.compare_expert(expert.name)
@@ -183,6 +184,26 @@ class Duel:
         require(batch.rounds[slot], state.rounds, "rounds")
         require(batch.horizon[slot], state.episode.horizon, "horizon")
         require(batch.limit[slot], state.episode.limit, "limit")
+
+    def compare_views(self, slot: int, state: State) -> None:
+        """What the network reads; rows of nodes that are not shown are not read."""
+        abi, here, n = self.artifact.abi, np.array([slot]), state.n
+        window = self.game.window(state)
+        if abi.has(Role.WINDOW.of()):
+            self.batch.window[slot] = JUNK
+            self.run(Role.WINDOW.of(), here)
+            require(self.batch.window[slot, :n], window, f"window of slot {slot}")
+            require(self.batch.window[slot, n:].any(), False, "padding of the window")
+        for name in (Role.MESSAGES.of(), Role.MESSAGES.of("reset")):
+            if abi.has(name):
+                self.batch.heard[slot] = JUNK
+                self.run(name, here)
+                bits = np.unpackbits(
+                    self.batch.heard[slot].view(np.uint8), axis=1, bitorder="little"
+                )
+                found = bits[:n].astype(np.bool_)[window]
+                require(found[:, :n], self.game.heard(state)[window], f"messages of slot {slot}")
+                require(found[:, n:].any(), False, "padding of the messages")
 
     def compare_graph(self, slot: int, state: State) -> None:
         batch, n = self.batch, state.n

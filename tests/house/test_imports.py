@@ -9,6 +9,7 @@ from pathlib import Path
 
 import house_map
 import pytest
+from house import TESTS
 
 PACKAGES = tuple(house_map.PACKAGES)
 # The front door looks downstream, lazily; so do the helpers for tests of one's own.
@@ -112,3 +113,8 @@ def test_whoever_comes_second_the_environments_are_registered(imports: str) -> N
         "assert importlib.resources.files('gymnasium').joinpath('__init__.py').is_file()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_rooms_of_tests_are_small() -> None:
+    for room in {path.parent for path in TESTS.rglob("*.py")}:
+        assert len(list(room.glob("*.py"))) <= CROWDED + 1, room  # and a conftest.py

@@ -10,7 +10,7 @@ from pathlib import Path
 import house_map
 import numpy as np
 import pytest
-from helpers.house import ROOT
+from house import ROOT
 
 from gnarl_compiler.describe.feature_table import feature_rows
 from gnarl_compiler.graphs.instance import Instance, relabel_values

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import stats
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.streams import stream
@@ -28,7 +30,14 @@ EXAMPLES = {
     "grid": {},
     "tree": {},
     "complete": {},
+    "path": {},
+    "regular": {"k": 3},
+    "bipartite": {"p": 0.4},
+    "powerlaw": {"exponent": 2.5, "degree": 3},
+    "geometric": {"radius": 0.4},
+    "delaunay": {},
 }
+MAY_FALL_APART = {"er", "gnm", "ws", "regular", "bipartite", "powerlaw", "geometric"}
 
 
 def draws(kind: str, n: int, count: int, **options) -> list[Graph]:
@@ -63,7 +72,7 @@ def test_every_family_works_from_one_node_up(kind: str, directed: bool) -> None:
     for n in (1, 2, 3, 4, 5, 6, 7, 17):
         for graph in draws(kind, n, 5, directed=directed):
             assert (graph.n, graph.directed) == (n, directed)
-            if kind not in ("er", "gnm", "ws"):
+            if kind not in MAY_FALL_APART:
                 assert graph.is_connected()
             if kind == "tree":
                 assert graph.m == n - 1
@@ -153,7 +162,93 @@ def test_trees_are_uniform() -> None:
     assert chi_square < 44.3  # 15 degrees of freedom, one in ten thousand
 
 
-@pytest.mark.parametrize("kind", ["ba", "ws", "grid", "tree"])
+def test_paths_are_paths() -> None:
+    for n in (2, 3, 8):
+        (graph,) = draws("path", n, 1)
+        assert nx.is_isomorphic(to_networkx(graph), nx.path_graph(n))
+        (onward,) = draws("path", n, 1, directed=True)
+        assert onward.is_acyclic()
+        assert (onward.adjacency.sum(axis=0) == 0).sum() == 1  # one start
+        assert onward.adjacency.sum(axis=1).max() == 1
+
+
+@pytest.mark.parametrize(("n", "k"), [(8, 3), (9, 3), (16, 4), (9, 7), (10, 8), (7, 6), (5, 9)])
+def test_regular_graphs_are_regular(n: int, k: int) -> None:
+    wanted = [min(k, n - 1)] * n
+    wanted[0] -= sum(wanted) % 2
+    for graph in draws("regular", n, 20, args={"k": k}):
+        assert sorted(degrees(graph)) == sorted(wanted)
+
+
+def test_regular_graphs_are_all_found() -> None:
+    """Of 6 nodes with 3 neighbours: 10 are K(3, 3), 60 are prisms."""
+    sample = draws("regular", 6, 1400, args={"k": 3})
+    assert len({graph.adjacency.tobytes() for graph in sample}) == 70
+    bipartite = [float(nx.is_bipartite(to_networkx(graph))) for graph in sample]
+    verify_mean(bipartite, 1 / 7, 0.01)  # nearly uniform
+
+
+def test_bipartite_graphs_have_two_halves() -> None:
+    for n in (9, 10):
+        (full,) = draws("bipartite", n, 1, args={"p": 1})
+        wanted = nx.complete_bipartite_graph((n + 1) // 2, n // 2)
+        assert nx.is_isomorphic(to_networkx(full), wanted)
+        sample = draws("bipartite", n, 200)
+        assert all(nx.is_bipartite(to_networkx(graph)) for graph in sample)
+        verify_mean([graph.m for graph in sample], 0.4 * (n // 2) * ((n + 1) // 2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        ("er", {"degree": 4}),
+        ("er", {"log_degree": 4 / np.log(30)}),
+        ("gnm", {"degree": 4}),
+        ("bipartite", {"degree": 4}),
+        ("geometric", {"degree": 4}),
+        ("powerlaw", {"exponent": 2.2, "degree": 4}),
+    ],
+)
+def test_degrees_are_means(kind: str, args: dict[str, float]) -> None:
+    sample = draws(kind, 30, 300, args=args)
+    verify_mean([2 * graph.m / 30 for graph in sample], 4, 0.01)
+
+
+def test_degrees_of_directed_graphs_count_successors() -> None:
+    sample = draws("er", 20, 200, args={"degree": 3}, directed=True)
+    verify_mean([graph.m / 20 for graph in sample], 3)
+
+
+def test_degrees_that_cannot_be_had_give_all_edges() -> None:
+    for kind in ("er", "gnm", "geometric"):
+        (graph,) = draws(kind, 6, 1, args={"degree": 40})
+        assert graph.m == 15
+
+
+def test_powerlaw_graphs_have_hubs() -> None:
+    """Hill's estimate of the exponent, of one large graph."""
+    (graph,) = draws("powerlaw", 3000, 1, args={"exponent": 2.5, "degree": 8})
+    largest = np.sort(degrees(graph))[::-1][:150]
+    assert 1 + 1 / np.mean(np.log(largest / largest[-1])) == pytest.approx(2.5, abs=0.3)
+
+
+def test_geometric_graphs_have_triangles() -> None:
+    """Far more of them than random graphs with as many edges."""
+    clustered = [nx.transitivity(to_networkx(graph)) for graph in draws("geometric", 30, 30)]
+    assert np.mean(clustered) > 0.55
+
+
+def test_delaunay_triangulations() -> None:
+    for n in (4, 5, 16, 60):
+        for graph in draws("delaunay", n, 5):
+            known = to_networkx(graph)
+            assert nx.check_planarity(known)[0]
+            assert nx.is_biconnected(known)
+            # Euler: 3 n - 3 - h edges, with 3 to n points on the hull.
+            assert 2 * n - 3 <= graph.m <= 3 * n - 6
+
+
+@pytest.mark.parametrize("kind", ["ba", "ws", "grid", "tree", "path", "powerlaw", "bipartite"])
 def test_a_node_index_says_nothing(kind: str) -> None:
     sample = draws(kind, 11, 500)
     for node in (0, 5, 10):
@@ -169,6 +264,8 @@ def test_acyclic_orders_are_hidden(kind: str) -> None:
     assert all(graph.is_acyclic() for graph in sample)
     forward = [np.triu(graph.adjacency).sum() / max(graph.m, 1) for graph in sample]
     verify_mean(forward, 0.5)
+    if kind == "path":  # which only has the order it is asked for
+        return
     # Neither does the order follow how the graph was built: hubs are no earlier than others.
     hubs = [np.argmax(graph.adjacency.sum(axis=0) + degrees(graph)) for graph in sample]
     lead = [
@@ -208,7 +305,10 @@ def test_connected_by_redrawing() -> None:
     ("kind", "n", "args", "message"),
     [
         ("erdos", 4, {}, "unknown graph family `erdos`; known: er, gnm, ba"),
-        ("er", 4, {}, r"er takes p besides n, found er\(n = 4\)"),
+        ("er", 4, {}, r"er takes p or degree or log_degree besides n, found er\(n = 4\)"),
+        ("er", 4, {"p": 0.5, "degree": 2}, "er takes p or degree or log_degree besides n"),
+        ("powerlaw", 4, {"exponent": 1.5, "degree": 2}, "an exponent is at least 2"),
+        ("geometric", 4, {"radius": -1}, "nothing is negative"),
         ("grid", 4, {"p": 1}, r"grid takes nothing besides n, found grid\(n = 4, p = 1\)"),
         ("er", 4, {"p": 1.5}, r"er\(n = 4, p = 1.5\): .* p is within 0..1"),
         ("ba", 4, {"m": 1.5}, "whole numbers from 1"),
@@ -291,6 +391,75 @@ def test_coins_fall_with_their_probability(directed: bool) -> None:
     verify_mean(list(values("coin", (0.3,), "pair", graph).ravel()), 0.3)
 
 
+LAWS = {
+    "exponential": ((2.0,), stats.expon(scale=2)),
+    "normal": ((1.0, 3.0), stats.norm(1, 3)),
+    "lognormal": ((0.5, 0.7), stats.lognorm(0.7, scale=np.exp(0.5))),
+    "uniform": ((-1.0, 3.0), stats.uniform(-1, 4)),
+}
+
+
+@pytest.mark.parametrize("source", LAWS)
+def test_laws_are_those_of_scipy(source: str) -> None:
+    (graph,) = draws("complete", 60, 1)
+    args, law = LAWS[source]
+    upper = np.triu_indices(60, 1)
+    drawn = {
+        "edge": values(source, args, "edge", graph)[upper],
+        "pair": values(source, args, "pair", graph).ravel(),
+        "node": np.concatenate([values(source, args, "node", graph, k) for k in range(20)]),
+        "graph": np.array([values(source, args, "graph", graph, k) for k in range(500)]),
+    }
+    for place, found in drawn.items():
+        assert stats.kstest(found, law.cdf).pvalue > 1e-4, place
+        assert (found == found.astype(np.float32)).all()
+    edges = values(source, args, "edge", graph)
+    assert (edges == edges.T).all()
+
+
+def test_integers_are_uniform() -> None:
+    (graph,) = draws("complete", 50, 1)
+    found = values("integers", (-2, 3), "edge", graph)[np.triu_indices(50, 1)]
+    counts = Counter(found.tolist())
+    assert sorted(counts) == [-2, -1, 0, 1, 2, 3]
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-4
+    assert not values("integers", (5, 5), "pair", graph).sum() - 5 * 2500
+
+
+def test_categories_are_uniform() -> None:
+    for directed in (False, True):
+        (graph,) = draws("er", 50, 1, directed=directed)
+        for place in ("node", "pair", "graph", "edge"):
+            found = values("any_category", (4,), place, graph)
+            assert found.dtype == np.int64
+            assert found.min() >= 0
+            assert found.max() <= 3
+        assert not found[~graph.adjacency].any()
+        assert directed or (found == found.T).all()
+        counts = list(Counter(found[np.triu(graph.adjacency)].tolist()).values())
+        assert len(counts) == 4
+        assert stats.chisquare(counts).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_positions_follow_a_path(directed: bool) -> None:
+    starts = set()
+    for k, graph in enumerate(draws("path", 7, 30, directed=directed)):
+        found = values("position", (), "node", graph, k)
+        assert sorted(found) == [np.float32(i / 7) for i in range(7)]
+        along = np.argsort(found)
+        assert all(graph.adjacency[u, v] for u, v in pairwise(along))
+        starts.add(bool(along[0] < along[-1]))
+    assert directed or len(starts) == 2  # either end
+
+
+def test_positions_on_other_graphs_are_in_random_order() -> None:
+    for kind in ("complete", "tree", "grid"):
+        (graph,) = draws(kind, 6, 1)
+        orders = {tuple(np.argsort(values("position", (), "node", graph, k))) for k in range(50)}
+        assert len(orders) > 30
+
+
 def test_any_node_is_uniform() -> None:
     (graph,) = draws("tree", 4, 1)
     found = [values("any_node", (), "node", graph, k) for k in range(800)]
@@ -302,7 +471,8 @@ def test_any_node_is_uniform() -> None:
 @pytest.mark.parametrize(
     ("source", "args", "place", "message"),
     [
-        ("normal", (), "node", "unknown source `normal`; known: clrs_weight"),
+        ("gauss", (), "node", "unknown source `gauss`; known: clrs_weight"),
+        ("normal", (), "node", r"normal takes mean, deviation, found \[\]"),
         ("clrs_weight", (), "node", "clrs_weight fits edge, found node"),
         ("uniform", (1,), "node", r"uniform takes low <= high, found \[1\]"),
         ("uniform", (2, 1), "node", r"uniform takes low <= high, found \[2, 1\]"),

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from duel import Duel, play
 from house import TESTS
+from random_specs.generator import instances_for
 from shipped_specs import SHIPPED, shipped
-from spec_generator import instances_for
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.algorithms import ALGORITHMS

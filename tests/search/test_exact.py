@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 from duel import plain_artifact
+from random_specs.generator import instances_for, seeded_spec
 from shipped_specs import shipped
-from spec_generator import instances_for, seeded_spec
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.instances.draw import choose_split, draw_instance, families

@@ -508,3 +508,11 @@ def test_any_bytes_are_answered(data: bytes) -> None:
 def test_loads_raises_only_spec_errors(text: str) -> None:
     with pytest.raises(gnarl.SpecError):
         gnarl.loads(text)
+
+
+def test_the_sign_of_a_reward_may_be_left_out() -> None:
+    lines = "reward paid step{} (1)\nreward left terminal{} -count(x in nodes where on[x])\n"
+    text = spec("horizon n rounds", "horizon n rounds")
+    bare, signed = (problem_of(text + lines.format(*[sign] * 2)) for sign in ("", " ="))
+    assert bare.hash == signed.hash
+    assert [reward.kind for reward in signed.rewards] == ["step", "terminal"]

@@ -1,4 +1,4 @@
-"""A share of the mutants of tests/helpers/fuzz_specs.py, and the fuzzer's own tools."""
+"""A share of the mutants of fuzz_specs.py, and the fuzzer's own tools."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import pytest
 from fuzz_specs import Failure, answer, check_mutants, minimise, mutant, originals
 
 
-def test_a_thousand_mutants_are_answered() -> None:
-    summary = check_mutants(seed=1, numbers=range(1_000))
+@pytest.mark.parametrize(
+    ("count", "codes"), [(200, 30), pytest.param(1_000, 50, marks=pytest.mark.long)]
+)
+def test_mutants_are_answered(count: int, codes: int) -> None:
+    summary = check_mutants(seed=1, numbers=range(count))
     assert summary.failures == []
-    assert summary.count == 1_000
-    assert len(summary.codes) > 50
-    assert 0 < summary.sound < 300
+    assert summary.count == count
+    assert len(summary.codes) > codes
+    assert 0 < summary.sound < 0.3 * count
 
 
 def test_originals_are_sound() -> None:

@@ -5,18 +5,28 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 from shipped_specs import shipped
 
 import gnarl_dsl as gnarl
-from gnarl_runtime.api.verdict import Placing, Verdict, judge, read_verdict, verdict_text
+from gnarl_runtime.api.larger_graphs import Larger
+from gnarl_runtime.api.verdict import (
+    Placing,
+    Verdict,
+    judge,
+    read_verdict,
+    verdict_text,
+    write_verdict,
+)
 from gnarl_runtime.checkpoints.recipe import Recipe, Validation
 from gnarl_runtime.commands.solve import main as solve_main
 from gnarl_runtime.commands.train import main
 from gnarl_runtime.evaluation.evaluate import FRESH
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.network.policy_config import PolicyConfig
+from gnarl_runtime.search.strategy import OPENING, PICKS
 from gnarl_runtime.training.auto.auto import decide
 from gnarl_runtime.training.auto.choice import RANDOM, Choice, Standing
 from gnarl_runtime.training.auto.race import endless, run_race
@@ -167,7 +177,36 @@ def test_an_untrained_policy_is_behind_the_expert() -> None:
     [reference] = [entry.objective for entry in optimal if entry.name == "optimal"]
     assert verdict.optimum.graphs == 20
     assert verdict.optimum.best == pytest.approx(reference)
-    assert "proven on 20 of 20" in verdict_text(verdict, problem)
+    text = verdict_text(verdict, problem)
+    assert "proven on 20 of 20" in text
+    assert [(own.nodes, own.word) for own in verdict.larger] == [(24, "behind"), (48, "behind")]
+    assert "also BEHIND" in text
+    assert "on graphs of 24 and 48 nodes" in text
+
+
+def larger(nodes: int, word: str) -> Larger:
+    return Larger(
+        nodes=nodes,
+        graphs=30,
+        rival="greedy",
+        policy=-3.0,
+        expert=-2.0,
+        word=word,  # type: ignore[arg-type]
+        difference=-1.0,
+        interval=(-1.5, -0.5),
+    )
+
+
+def test_a_verdict_speaks_of_the_size_that_is_nearest() -> None:
+    players = (placing("policy", -2.0), placing("greedy", -2.5), placing(RANDOM, -4.0))
+    sizes = (larger(32, "level"), larger(64, "behind"))
+    verdict = Verdict(
+        graphs=100, placings=players, rival="greedy", word="ahead", nodes=16, larger=sizes
+    )
+    found = {n: verdict.behind_at(n) for n in (1, 16, 40, 50, 64, 1000)}
+    assert found == {1: None, 16: None, 40: None, 50: "greedy", 64: "greedy", 1000: "greedy"}
+    assert "ahead of the expert greedy" in verdict_text(verdict, shipped("mvc"))
+    assert "but BEHIND greedy on graphs of 64 nodes" in verdict_text(verdict, shipped("mvc"))
 
 
 def tell(what: str, done: int, total: int) -> None:
@@ -192,6 +231,7 @@ def test_an_objective_that_is_no_number_is_told_with_its_line(
 # All of it
 
 
+@pytest.mark.long  # the tutorial trains in this way, too
 def test_a_spec_without_a_recipe_is_trained_and_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,3 +277,23 @@ def test_a_policy_that_is_behind_does_not_solve_alone(
         [line] = [row for row in printed.out.splitlines() if row.split()[0] == "weight"]
         values[name] = float(line.split()[1])
     assert values["both"] >= values["alone"]
+    # The same policy, had it been behind on larger graphs only.
+    sizes = {"word": "ahead", "larger": (larger(48, "behind"),)}
+    write_verdict(run, verdict.model_copy(update=sizes))
+    large = nx.path_graph(50)
+    for k in large:
+        large.nodes[k]["w"] = 1.0
+    small_one = nx.path_graph(10)
+    for k in small_one:
+        small_one.nodes[k]["w"] = 1.0
+    alone, helped = gnarl.solve(run, [small_one, large])
+    assert alone.episode.search == PICKS
+    assert helped.episode.search == OPENING
+    assert "(50 nodes)" in helped.notes[0]
+    assert [own.episode.search for own in gnarl.solve(run, [large, small_one], search="picks")] == [
+        PICKS,
+        PICKS,
+    ]
+    told = str(gnarl.evaluate(run, sizes=[10, 50], graphs=2, metrics=False))
+    assert "behind `greedy` on graphs of about 50 nodes" in told
+    assert "about 10 nodes" not in told

@@ -18,6 +18,7 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import (
     AUTO,
     RecipeError,
+    auto_base,
     change_recipe,
     default_recipe,
     load_recipe,
@@ -47,7 +48,7 @@ def test_shipped_recipes_are_for_shipped_specs(name: str) -> None:
 def test_a_spec_has_a_default_recipe(spec: str, name: str) -> None:
     found, recipe = default_recipe(shipped(spec))
     assert found == (name or AUTO)  # one is chosen, then
-    assert recipe == (load_recipe(name) if name else Recipe())
+    assert recipe == (load_recipe(name) if name else auto_base())
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,18 @@ from gnarl_compiler.algorithms.scaling import to_solver_units
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import NODE_SCALAR, ONE_NUMBER, FunctionSignature
-from gnarl_dsl.model.kinds import MASK, NODE
+from gnarl_dsl.model.kinds import MASK, NODE, RATIO
 
 
 @register(
-    FunctionSignature((NODE_SCALAR,), NODE, MASK, "an optimal vertex cover (HiGHS)", directed=False)
+    FunctionSignature(
+        (NODE_SCALAR,),
+        NODE,
+        MASK,
+        "an optimal vertex cover (HiGHS)",
+        directed=False,
+        keeps=RATIO,
+    )
 )
 def min_vertex_cover(
     graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
@@ -53,6 +60,7 @@ def _solve_cover(graph: Graph, w: NDArray[np.float64]) -> NDArray[np.bool_]:
         MASK,
         "a cover at most 2/(1-eps) times the optimum (Khuller, Vishkin, Young 1994)",
         directed=False,
+        keeps=RATIO,
     )
 )
 def vertex_cover_primal_dual(

@@ -10,14 +10,21 @@ from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import SYMMETRIC_SCALAR, FunctionSignature
-from gnarl_dsl.model.kinds import MASK, NODE
+from gnarl_dsl.model.kinds import MASK, NODE, RATIO
 
 EXACT_NODES = 22
 STARTS = 256
 
 
 @register(
-    FunctionSignature((SYMMETRIC_SCALAR,), NODE, MASK, "one side of a heaviest cut", directed=False)
+    FunctionSignature(
+        (SYMMETRIC_SCALAR,),
+        NODE,
+        MASK,
+        "one side of a heaviest cut",
+        directed=False,
+        keeps=RATIO,
+    )
 )
 def max_cut(
     graph: Graph, weight: NDArray[np.float64], *, tags: NDArray[np.uint64]

@@ -10,12 +10,17 @@ from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import NODE_SCALAR, FunctionSignature
-from gnarl_dsl.model.kinds import MASK, NODE
+from gnarl_dsl.model.kinds import MASK, NODE, RATIO
 
 
 @register(
     FunctionSignature(
-        (NODE_SCALAR,), NODE, MASK, "a lightest dominating set (HiGHS)", directed=False
+        (NODE_SCALAR,),
+        NODE,
+        MASK,
+        "a lightest dominating set (HiGHS)",
+        directed=False,
+        keeps=RATIO,
     )
 )
 def min_dominating_set(

@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import SYMMETRIC_SCALAR, FunctionSignature
-from gnarl_dsl.model.kinds import GRAPH, SCALAR
+from gnarl_dsl.model.kinds import GRAPH, RATIO, SCALAR
 
 
 @register(
     FunctionSignature(
-        (SYMMETRIC_SCALAR,), GRAPH, SCALAR, "weight of a minimum spanning tree", directed=False
+        (SYMMETRIC_SCALAR,),
+        GRAPH,
+        SCALAR,
+        "weight of a minimum spanning tree",
+        directed=False,
+        keeps=RATIO,
+        like=0,
     )
 )
 def mst_weight(graph: Graph, weight: NDArray[np.float64], *, tags: NDArray[np.uint64]) -> float:

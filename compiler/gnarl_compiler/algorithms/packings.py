@@ -12,14 +12,19 @@ from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import NODE_SCALAR, SYMMETRIC_SCALAR, FunctionSignature
-from gnarl_dsl.model.kinds import EDGE, MASK, NODE
+from gnarl_dsl.model.kinds import EDGE, MASK, NODE, RATIO
 
 EXACT_TRIANGLES, PER_NODE = 300, 10
 
 
 @register(
     FunctionSignature(
-        (NODE_SCALAR,), NODE, MASK, "a heaviest independent set (HiGHS)", directed=False
+        (NODE_SCALAR,),
+        NODE,
+        MASK,
+        "a heaviest independent set (HiGHS)",
+        directed=False,
+        keeps=RATIO,
     )
 )
 def max_independent_set(
@@ -35,7 +40,14 @@ def max_independent_set(
 
 
 @register(
-    FunctionSignature((NODE_SCALAR,), NODE, MASK, "a heaviest clique (HiGHS)", directed=False)
+    FunctionSignature(
+        (NODE_SCALAR,),
+        NODE,
+        MASK,
+        "a heaviest clique (HiGHS)",
+        directed=False,
+        keeps=RATIO,
+    )
 )
 def max_clique(
     graph: Graph, w: NDArray[np.float64], *, tags: NDArray[np.uint64]
@@ -65,6 +77,7 @@ def _independent(graph: Graph, w: NDArray[np.float64]) -> NDArray[np.bool_]:
         MASK,
         "edges of heaviest triangles without common nodes (HiGHS)",
         directed=False,
+        keeps=RATIO,
     )
 )
 def triangle_packing(

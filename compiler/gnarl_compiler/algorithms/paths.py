@@ -9,7 +9,7 @@ from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import EDGE_SCALAR, ONE_NODE, FunctionSignature
-from gnarl_dsl.model.kinds import GRAPH, NODE, SCALAR
+from gnarl_dsl.model.kinds import GRAPH, NODE, RATIO, SCALAR
 
 
 @register(FunctionSignature((ONE_NODE,), NODE, SCALAR, "number of edges from a node", whole=True))
@@ -27,7 +27,12 @@ def bfs_depth(graph: Graph, source: int, *, tags: NDArray[np.uint64]) -> NDArray
 
 @register(
     FunctionSignature(
-        (EDGE_SCALAR, ONE_NODE), NODE, SCALAR, "distance from a node, infinite if there is no path"
+        (EDGE_SCALAR, ONE_NODE),
+        NODE,
+        SCALAR,
+        "distance from a node, infinite if there is no path",
+        keeps=RATIO,
+        like=0,
     )
 )
 def shortest_path_length(
@@ -45,6 +50,7 @@ def shortest_path_length(
         "updates made by synchronous Bellman-Ford",
         whole=True,
         cost=((1, 1),),
+        keeps=RATIO,
     )
 )
 def relaxation_count(

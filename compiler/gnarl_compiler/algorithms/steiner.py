@@ -12,7 +12,7 @@ from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import NODE_MASK, ONE_NODE, SYMMETRIC_SCALAR, FunctionSignature
-from gnarl_dsl.model.kinds import MASK, NODE
+from gnarl_dsl.model.kinds import MASK, NODE, RATIO
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         MASK,
         "nodes of a lightest tree that joins a node and all nodes of a mask (HiGHS)",
         directed=False,
+        keeps=RATIO,
     )
 )
 def steiner_tree(

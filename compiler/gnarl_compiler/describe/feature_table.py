@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
+from gnarl_dsl.levels.levels import Measure, default_use, levels_of
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import (
     CATEGORICAL,
@@ -24,7 +25,7 @@ from gnarl_dsl.model.kinds import (
 WIDTH = 100
 _GAP = "  "
 _MIN_WIDTH = 8
-_PROSE, _NARROW_PROSE = 1, 20
+_PROSE, _NARROW_PROSE = 1, 13
 
 
 class FeatureRow(NamedTuple):
@@ -37,26 +38,42 @@ class FeatureRow(NamedTuple):
     type: str
     initial: str
     hidden: bool = False
+    level: str = ""
 
     def cells(self) -> tuple[str, ...]:
         stage = f"{self.stage.name} (hidden)" if self.hidden else self.stage.name
-        return (self.name, self.description, stage, self.location.name, self.type, self.initial)
+        place = self.location.name
+        return (self.name, self.description, stage, place, self.type, self.level, self.initial)
 
 
-HEADER = ("Feature", "Description", "Stage", "Location", "Type", "Initial value")
+HEADER = ("Feature", "Description", "Stage", "Location", "Type", "Level", "Initial value")
+_LEVEL = HEADER.index("Level")
+
+
+def table_cells(problem: Problem) -> list[tuple[str, ...]]:
+    """The table with its header; levels are those of numbers, so without any there is no column."""
+    cells = [HEADER, *(row.cells() for row in feature_rows(problem))]
+    if any(row[_LEVEL] for row in cells[1:]):
+        return cells
+    return [(*row[:_LEVEL], *row[_LEVEL + 1 :]) for row in cells]
 
 
 def feature_rows(problem: Problem) -> list[FeatureRow]:
     """Inputs, what every problem observes by itself, state, formulas, and what is hidden."""
+    measures = levels_of(problem, default_use(problem))
     inputs, states, derived, oracles = (
-        [_declared_row(problem, f) for f in problem.features if f.stage is stage]
+        [
+            _declared_row(problem, f, measures.get(f.name))
+            for f in problem.features
+            if f.stage is stage
+        ]
         for stage in STAGES.values()
     )
     graph, automatic = list(_graph_row(problem)), list(_automatic_rows(problem))
     return [*graph, *inputs, *automatic, *states, *derived, *oracles]
 
 
-def _declared_row(problem: Problem, feature: Feature) -> FeatureRow:
+def _declared_row(problem: Problem, feature: Feature, measure: Measure | None) -> FeatureRow:
     return FeatureRow(
         feature.name,
         feature.doc or "-",
@@ -65,7 +82,13 @@ def _declared_row(problem: Problem, feature: Feature) -> FeatureRow:
         _type_text(feature),
         _initial_text(problem, feature),
         hidden=not feature.observed,
+        level="" if measure is None else level_text(measure),
     )
+
+
+def level_text(measure: Measure) -> str:
+    """`ratio (A)`: the level, and the unit if it has one."""
+    return measure.level.name + (f" ({measure.unit})" if measure.unit else "")
 
 
 def _type_text(feature: Feature) -> str:
@@ -76,8 +99,7 @@ def _type_text(feature: Feature) -> str:
 
 def _initial_text(problem: Problem, feature: Feature) -> str:
     if feature.source is not None:
-        args = ", ".join(f"{arg:g}" for arg in feature.source.args)
-        return f"- ({feature.source.name}{f'({args})' if args else ''})"
+        return f"- ({feature.source.label})"
     if feature.initial is None:
         return "-"
     value = problem.text_of(feature.initial.span)

@@ -22,6 +22,7 @@ from gnarl_dsl.model import kinds
 from gnarl_dsl.model.kinds import Named
 
 Signature = FunctionSignature | GeneratorSignature | SourceSignature
+_WIDTH = 100
 TABLE_FILE = Path(signatures.__file__).with_name("registered.py")
 
 
@@ -45,7 +46,13 @@ def _row(name: str, entry: Signature) -> Iterator[str]:
     for field in fields(entry):
         value = getattr(entry, field.name)
         if value != field.default:
-            yield f"        {field.name}={_literal(value)},"
+            line = f"        {field.name}={_literal(value)},"
+            if len(line) <= _WIDTH or not isinstance(value, tuple):
+                yield line
+                continue
+            yield f"        {field.name}=("
+            yield from (f"            {_literal(item)}," for item in value)
+            yield "        ),"
     yield "    ),"
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from textwrap import wrap
 from typing import assert_never
 
-from gnarl_compiler.describe.feature_table import HEADER, WIDTH, feature_rows, table_lines
+from gnarl_compiler.describe.feature_table import WIDTH, feature_rows, table_cells, table_lines
 from gnarl_compiler.describe.oracle_reads import oracles_read_by
 from gnarl_dsl.check.cost import describe
+from gnarl_dsl.levels.levels import default_use, levels_of
 from gnarl_dsl.model import (
     BestExpert,
     Draw,
@@ -17,6 +18,7 @@ from gnarl_dsl.model import (
     GreedyExpert,
     InstanceSet,
     Let,
+    Messages,
     Param,
     Phase,
     Problem,
@@ -24,7 +26,10 @@ from gnarl_dsl.model import (
     SearchExpert,
     Statement,
     When,
+    Window,
 )
+from gnarl_dsl.model.kinds import ABSOLUTE
+from gnarl_dsl.report.source import Span
 
 _LABEL = 13
 _INDENT = "  "
@@ -46,9 +51,10 @@ def render_summary(problem: Problem, heading: Paint = plain) -> str:
         _title(problem, heading),
         _entries(_setting(problem), heading),
         _features(problem, heading),
+        _entries(_levels(problem), heading),
         _entries(_lets(problem), heading),
         *(_phase(problem, number, phase, heading) for number, phase in enumerate(problem.phases)),
-        *(_entries(part(problem), heading) for part in (_endings, _goals, _data, _verdict)),
+        *(_entries(part(problem), heading) for part in (_endings, _goals, _views, _data, _verdict)),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
@@ -91,13 +97,31 @@ def _param(param: Param) -> str:
     if param.value != param.default:
         notes.insert(0, f"default {_number(param.default)}")
     text = "; ".join(filter(None, notes))
-    return f"{param.name} = {_number(param.value)}" + (f"   ({text})" if text else "")
+    name = f"{param.name} in {param.unit}" if param.unit else param.name
+    return f"{name} = {_number(param.value)}" + (f"   ({text})" if text else "")
 
 
 def _features(problem: Problem, heading: Paint) -> list[str]:
-    rows = [row.cells() for row in feature_rows(problem)]
-    header, *body = table_lines([HEADER, *rows])
+    header, *body = table_lines(table_cells(problem))
     return [heading(header), "─" * max(map(len, [header, *body])), *body]
+
+
+def _levels(problem: Problem) -> Iterator[Entry]:
+    """For whom the levels of the table hold, and what makes numbers absolute."""
+    use = default_use(problem)
+    measures = levels_of(problem, use)
+    for name in use.experts if measures else ():
+        yield "levels", f"of who follows the expert {name}"
+    for name in use.goals if measures else ():
+        yield "levels", f"of who learns from {name} alone"
+    absolute: dict[Span, list[str]] = {}
+    for name, measure in measures.items():
+        if measure.level is ABSOLUTE and measure.why is not None:
+            absolute.setdefault(measure.why, []).append(name)
+    for span, names in absolute.items():
+        verb = "is" if len(names) == 1 else "are"
+        place = f"line {problem.line_of(span)}: {problem.text_of(span)}"
+        yield "levels", f"{', '.join(names)} {verb} absolute by {place}"
 
 
 def _lets(problem: Problem) -> Iterator[Entry]:
@@ -167,6 +191,13 @@ def _goals(problem: Problem) -> Iterator[Entry]:
         yield "metric", f"{metric.name} = {problem.text_of(metric.value.span)}"
 
 
+def _views(problem: Problem) -> Iterator[Entry]:
+    lines: list[Window | Messages] = [*problem.windows, *problem.messages]
+    for line in lines:
+        word, _, rest = problem.text_of(line.span).partition(" ")
+        yield word, rest
+
+
 def _data(problem: Problem) -> Iterator[Entry]:
     for expert in problem.experts:
         yield "expert", f"{expert.name}: {_expert(problem, expert)}"
@@ -191,6 +222,8 @@ def _expert(problem: Problem, expert: Expert) -> str:
 
 
 def _splits(instances: InstanceSet) -> Iterator[str]:
+    for law in instances.laws:
+        yield f"{law.input} ~ {law.source.label}"
     for split in instances.splits:
         args = ", ".join(f"{draw.name} = {_draw(draw)}" for draw in split.args)
         yield f"{split.name} {split.count} {split.generator}({args})"

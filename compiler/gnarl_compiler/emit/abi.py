@@ -28,15 +28,22 @@ CORE = (
 # Of kernels that call code that somebody brought: (slots, 2), the address of one function for all
 # of it, and the slot itself.
 CALLS = "extern"
+# The arrays of those batches whose network reads a part of the graph.
+VIEWS = ("window", "heard")
 _TYPES = ("float64", "bool", "int8", "int64")  # NumPy's, of tables and of space to work in
 
 
 class Role(Enum):
-    """What a kernel is for; of the last four there is one per expert, clause or name."""
+    """What a kernel is for; of the last four there is one per expert, clause or name.
+
+    The messages that inputs decide have the subject `reset`: they are found once.
+    """
 
     RESET = "reset"
     STEP = "step"
     OBSERVE = "observe"
+    WINDOW = "window"
+    MESSAGES = "messages"
     EXPERT = "expert"
     JUDGE = "judge"
     OBJECTIVE = "objective"
@@ -52,7 +59,7 @@ class Kernel:
     """A function that callers may call: its own parameters, then arrays."""
 
     role: Role
-    subject: str  # an expert, clause, objective or metric; else empty
+    subject: str  # an expert, clause, objective or metric, `reset` of messages; else empty
     first: tuple[str, ...]
     arrays: tuple[str, ...]
 
@@ -217,8 +224,9 @@ def verify_abi(abi: Abi) -> None:
     """Raise an InternalError unless every array has one meaning and every kernel one name."""
     entries: list[FeatureArray | KeptTable | Scratch] = [*abi.features, *abi.kept, *abi.scratch]
     own = [entry.array for entry in entries]
-    known = {*CORE, CALLS, *own}
-    _require(len(known) == len(CORE) + 1 + len(own), "two arrays of one name")
+    known = {*CORE, CALLS, *VIEWS, *own}
+    others = len(CORE) + 1 + len(VIEWS)
+    _require(len(known) == others + len(own), "two arrays of one name")
     _require(len({k.name for k in abi.kernels}) == len(abi.kernels), "two kernels of one name")
     for kernel in abi.kernels:
         strange = [array for array in kernel.arrays if array not in known]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gnarl_compiler.emit.abi import (
     CORE,
+    VIEWS,
     Abi,
     Fault,
     FeatureArray,
@@ -47,7 +48,7 @@ class Module:
         for name in [*names, *(phase.name for phase in program.phases)]:
             verify_identifier(name)
         kept = [kept_array(code.number) for code in program.kept]
-        order = {name: position for position, name in enumerate([*CORE, *names, *kept])}
+        order = {name: position for position, name in enumerate([*CORE, *VIEWS, *names, *kept])}
         return cls(Source.of(program, problem), order)
 
     @property

@@ -21,6 +21,7 @@ from gnarl_compiler.emit.kernels import (
     emit_step,
     emit_update,
 )
+from gnarl_compiler.emit.views import emit_views
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.walk import shallow
 from gnarl_dsl import __version__
@@ -51,6 +52,7 @@ def _emit_functions(module: Module) -> None:
         else:
             emit_greedy(module, code, updates, fill_legal)
     emit_observe(module)
+    emit_views(module)
     emit_judges(module)
 
 

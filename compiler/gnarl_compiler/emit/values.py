@@ -109,6 +109,8 @@ def _read(writer: Writer, op: ir.Read) -> str:
         if feature.type is SCALAR and _is_complete(writer):
             return f"complete_number({array}, {writer.use('n')}, b, {', '.join(index)})"
         return f"{function}({array}, {writer.use('edge_id')}, b, {', '.join(index)})"
+    if feature.type.apart:
+        return f"points_apart({array}, b, {', '.join(index)})"
     cell = f"{array}[{', '.join(['b', *index])}]"
     # Inputs are stored as float32, which they are; arithmetic is float64. (Compiled, `float`
     # of a float32 is still a float32.)

@@ -18,6 +18,8 @@ Array = NDArray[np.generic]
 class Instance:
     """Inputs by name: node (n,), edge and pair (n, n), graph (); a mask_one is its node.
 
+    A point is a complex number x + i y.
+
     `tags` are hidden random labels, one per node, that travel with the nodes when they
     are relabelled: whatever must break a tie or draw an order reads them, never an index.
     `oracles` holds labels that came with the instance; missing ones are computed.
@@ -47,6 +49,8 @@ class Instance:
 
 
 def _single(values: Array) -> Array:
+    if np.issubdtype(values.dtype, np.complexfloating):
+        return values.astype(np.complex64).astype(np.complex128)
     if not np.issubdtype(values.dtype, np.floating):
         return values
     return values.astype(np.float32).astype(np.float64)

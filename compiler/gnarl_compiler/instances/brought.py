@@ -10,10 +10,9 @@ from gnarl_compiler.externs.calls import Guarded, drawn_graph, drawn_values
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.instances.generators import draw_graph
-from gnarl_compiler.instances.sources import draw_values
+from gnarl_compiler.instances.sources import draw_feature
 from gnarl_dsl.externs import code_for
-from gnarl_dsl.model import Extern, Feature, Problem
-from gnarl_dsl.report.diagnostics import InternalError
+from gnarl_dsl.model import Extern, Feature, InputSource, Problem
 
 
 def draw_family(
@@ -30,21 +29,26 @@ def brought_graph(
     problem: Problem, declared: Extern, n: int, args: Mapping[str, float], rng: np.random.Generator
 ) -> Graph:
     """The same from code that somebody brought; an undirected graph has an edge either way."""
-    adjacency = drawn_graph(_guarded(problem, declared), n, dict(args), rng)
+    guarded = _guarded(problem, declared)
+    adjacency = drawn_graph(guarded, n, dict(args), rng)
     if not problem.graph.directed:
         adjacency = adjacency | adjacency.T
+    if problem.graph.complete and not (adjacency | np.eye(n, dtype=np.bool_)).all():
+        raise guarded.fail("left out an edge; the graphs of this problem are complete")
     return Graph(problem.graph.directed, adjacency).relabel(rng.permutation(n))
 
 
-def draw_input(problem: Problem, feature: Feature, graph: Graph, rng: np.random.Generator) -> Array:
-    """Values of an input from its source, registered or brought."""
-    source = feature.source
-    if source is None:
-        raise InternalError(f"the input `{feature.name}` has no source")
-    declared = problem.extern(source.name)
+def draw_input(
+    problem: Problem, feature: Feature, source: InputSource, graph: Graph, rng: np.random.Generator
+) -> Array:
+    """Values of an input from a source of it, registered or brought; of several laws from one."""
+    if all(problem.extern(law.name) is None for law in source.laws):
+        return draw_feature(feature, source, graph, rng)
+    law = source.laws[int(rng.integers(len(source.laws)))] if source.others else source
+    declared = problem.extern(law.name)
     if declared is None:
-        return draw_values(source.name, source.args, feature.place, graph, rng)
-    return drawn_values(_guarded(problem, declared), source.args, graph, rng)
+        return draw_feature(feature, law, graph, rng)
+    return drawn_values(_guarded(problem, declared), law.args, graph, rng)
 
 
 def _guarded(problem: Problem, declared: Extern) -> Guarded:

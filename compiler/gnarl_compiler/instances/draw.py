@@ -16,7 +16,7 @@ from gnarl_compiler.instances.brought import draw_family, draw_input
 from gnarl_compiler.instances.generators import GenerationError
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_dsl.check.instance_sets import WHOLE_ARGUMENTS
-from gnarl_dsl.model import Draw, InstanceSet, Problem, Split
+from gnarl_dsl.model import Draw, InputLaw, InstanceSet, Problem, Split
 from gnarl_dsl.model.kinds import INPUT
 from gnarl_dsl.report.failures import UsageError
 
@@ -32,10 +32,12 @@ class Family:
     split: str
     generator: str
     args: tuple[Draw, ...]
+    laws: tuple[InputLaw, ...] = ()  # of inputs that are drawn otherwise than their lines say
 
     def label(self) -> str:
         texts = [f"{arg.name}={_describe(arg)}" for arg in self.args]
-        return f"{self.generator}({', '.join(texts)})"
+        laws = "".join(f", {law.input} ~ {law.source.label}" for law in self.laws)
+        return f"{self.generator}({', '.join(texts)}){laws}"
 
 
 def _describe(arg: Draw) -> str:
@@ -49,13 +51,43 @@ class NoSuchInstances(UsageError, LookupError):
     """A name that is no instance set, or no split, of the problem."""
 
 
-def choose_split(problem: Problem, split: str, instances: str | None = None) -> Split:
+@dataclass(frozen=True)
+class ChosenSplit:
+    """The lines of one split, which share its instances as their counts say."""
+
+    lines: tuple[Split, ...]
+    laws: tuple[InputLaw, ...]
+
+    @property
+    def name(self) -> str:
+        return self.lines[0].name
+
+    @property
+    def count(self) -> int:
+        """How many instances it has."""
+        return sum(line.count for line in self.lines)
+
+    def line_of(self, number: int) -> tuple[Split, int]:
+        """Whose instance a number is, and how many that line had before.
+
+        Every run of numbers has each line in proportion to its count, as nearly as it can be.
+        """
+        left = self.count
+        for line in self.lines:
+            before, after = (-(-k * line.count // left) for k in (number, number + 1))
+            if after > before:
+                return line, before
+            number, left = number - before, left - line.count
+        raise AssertionError(f"no line of {self.name} has instance {number}")
+
+
+def choose_split(problem: Problem, split: str, instances: str | None = None) -> ChosenSplit:
     """The named split of the named instance set, or of the first set."""
     chosen = _choose_set(problem, instances)
-    for entry in chosen.splits:
-        if entry.name == split:
-            return entry
-    known = ", ".join(entry.name for entry in chosen.splits)
+    lines = tuple(entry for entry in chosen.splits if entry.name == split)
+    if lines:
+        return ChosenSplit(lines, chosen.laws)
+    known = ", ".join(dict.fromkeys(entry.name for entry in chosen.splits))
     raise NoSuchInstances(
         f"the instances `{chosen.name}` have no split `{split}`; they have: {known}"
     )
@@ -70,12 +102,25 @@ def _choose_set(problem: Problem, name: str | None) -> InstanceSet:
     raise NoSuchInstances(f"problem {problem.name} has no {wanted}; it has: {known}")
 
 
-def families(split: Split) -> list[Family]:
+def families(split: ChosenSplit) -> list[Family]:
+    """All families of a split, line by line."""
+    return [family for line in split.lines for family in _families(line, split.laws)]
+
+
+def family_of(split: ChosenSplit, number: int) -> Family:
+    """The family of an instance: those of its line take turns."""
+    line, before = split.line_of(number)
+    own = _families(line, split.laws)
+    return own[before % len(own)]
+
+
+@cache
+def _families(line: Split, laws: tuple[InputLaw, ...]) -> list[Family]:
     """In training one family that draws from its sets; else one for each choice from them."""
-    if split.name == "train":
-        return [Family(split.name, split.generator, split.args)]
-    fixed = [_each(arg) for arg in split.args]
-    return [Family(split.name, split.generator, choice) for choice in product(*fixed)]
+    if line.name == "train":
+        return [Family(line.name, line.generator, line.args, laws)]
+    fixed = [_each(arg) for arg in line.args]
+    return [Family(line.name, line.generator, choice, laws) for choice in product(*fixed)]
 
 
 def _each(arg: Draw) -> list[Draw]:
@@ -129,7 +174,7 @@ def _draw(
         return None
     tags = stream(seed, "instance", *key, TAGS).integers(0, 2**63, n).astype(np.uint64)
     values = stream(seed, "instance", *key, VALUES)
-    return Instance(graph, draw_inputs(problem, graph, values), tags)
+    return Instance(graph, draw_inputs(problem, graph, values, family.laws), tags)
 
 
 def draw_argument(arg: Draw, rng: np.random.Generator) -> float:
@@ -141,11 +186,14 @@ def draw_argument(arg: Draw, rng: np.random.Generator) -> float:
     return float(arg.values[int(rng.integers(len(arg.values)))])
 
 
-def draw_inputs(problem: Problem, graph: Graph, rng: np.random.Generator) -> dict[str, Array]:
+def draw_inputs(
+    problem: Problem, graph: Graph, rng: np.random.Generator, laws: tuple[InputLaw, ...] = ()
+) -> dict[str, Array]:
     """Every input feature, drawn from its source in the order of the spec."""
     inputs: dict[str, Array] = {}
+    own = {law.input: law.source for law in laws}
     for feature in problem.features:
-        source = feature.source
+        source = own.get(feature.name, feature.source)
         if feature.stage is not INPUT or source is None:
             continue
         if source.name == "given":
@@ -153,7 +201,7 @@ def draw_inputs(problem: Problem, graph: Graph, rng: np.random.Generator) -> dic
                 f"the input `{feature.name}` of {problem.name} comes from files only (~ given); "
                 "it cannot be generated"
             )
-        inputs[feature.name] = draw_input(problem, feature, graph, rng)
+        inputs[feature.name] = draw_input(problem, feature, source, graph, rng)
     return inputs
 
 
@@ -161,6 +209,6 @@ def draw_split(
     problem: Problem, split: str, count: int, seed: int = 0, instances: str | None = None
 ) -> Iterator[Instance]:
     """`count` instances of a split, cycling over its families."""
-    kinds = families(choose_split(problem, split, instances))
+    chosen = choose_split(problem, split, instances)
     for number in range(count):
-        yield draw_instance(problem, kinds[number % len(kinds)], seed, number)
+        yield draw_instance(problem, family_of(chosen, number), seed, number)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
@@ -32,6 +34,7 @@ class Family:
     draw: Callable[[int, Mapping[str, float], Generator], Matrix]
     denser: str = ""
     both_ways: bool = False  # directed: the two directions of a pair are drawn on their own
+    onward: bool = False  # directed: its edges have directions of their own
 
     @property
     def args(self) -> tuple[str, ...]:
@@ -103,28 +106,41 @@ def check_family(kind: str, n: int, args: Mapping[str, float]) -> Family:
     if kind not in FAMILIES:
         raise GenerationError(f"unknown graph family `{kind}`; known: {', '.join(FAMILIES)}")
     family = FAMILIES[kind]
-    if set(args) != set(family.args):
-        wanted = ", ".join(family.args) or "nothing"
+    if not any(args.keys() == set(form) for form in family.signature.forms):
+        wanted = " or ".join(", ".join(form) for form in family.signature.forms) or "nothing"
         raise GenerationError(f"{kind} takes {wanted} besides n, found {describe(kind, n, args)}")
     whole = all(float(args[a]).is_integer() and args[a] >= 1 for a in ("m", "k") if a in args)
     if n < 1 or not whole or not 0 <= args.get("p", 0) <= 1:
         raise GenerationError(
             f"{describe(kind, n, args)}: n, m and k are whole numbers from 1, p is within 0..1"
         )
+    if args.get("exponent", 2) < 2 or min(args.values(), default=0) < 0:
+        raise GenerationError(
+            f"{describe(kind, n, args)}: an exponent is at least 2, nothing is negative"
+        )
     return family
+
+
+def _probability(n: int, args: Mapping[str, float], pairs: float) -> float:
+    """Of an edge, where `pairs` pairs of n nodes may have one: as given, or from a mean degree."""
+    if "p" in args:
+        return args["p"]
+    degree = args["log_degree"] * math.log(n) if "log_degree" in args else args["degree"]
+    return min(1.0, degree * n / (2 * pairs)) if pairs else 0.0
 
 
 # A family may fill either triangle of the (nodes, nodes) matrix, or both; `_mirror` joins them.
 
 
 def _erdos_renyi(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
-    return np.triu(rng.random((n, n)) < args["p"], 1)
+    return np.triu(rng.random((n, n)) < _probability(n, args, n * (n - 1) / 2), 1)
 
 
 def _share_of_pairs(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
     """As many edges in every draw, each set of them as likely as any other."""
     above = np.column_stack(np.triu_indices(n, 1))  # (pairs, 2)
-    count = int(OPERATORS["ceil"].evaluate(args["p"] * len(above)))
+    share = _probability(n, args, len(above))
+    count = int(OPERATORS["ceil"].evaluate(share * len(above)))
     chosen = above[rng.permutation(len(above))[:count]]
     adjacency = np.zeros((n, n), dtype=np.bool_)
     adjacency[chosen[:, 0], chosen[:, 1]] = True
@@ -196,18 +212,147 @@ def _complete(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
     return np.triu(np.ones((n, n), dtype=np.bool_), 1)
 
 
+def _path(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
+    return np.eye(n, k=1, dtype=np.bool_)
+
+
+def _bipartite(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
+    """Two sides, the first of ceil(n / 2) nodes."""
+    adjacency = np.zeros((n, n), dtype=np.bool_)
+    left, right = n - n // 2, n // 2
+    p = _probability(n, args, left * right)
+    adjacency[:left, left:] = rng.random((left, right)) < p
+    return adjacency
+
+
+def _regular(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
+    """k neighbours each; where n * k is odd, one node has one fewer."""
+    degrees = np.full(n, min(int(args["k"]), n - 1))
+    degrees[-1] -= degrees.sum() % 2
+    if 2 * degrees[0] <= n - 1:
+        return _with_degrees(degrees, rng)
+    lacking = _with_degrees(n - 1 - degrees, rng)  # the pairs that are left out are fewer
+    return np.triu(~(lacking | lacking.T), 1)
+
+
+def _with_degrees(degrees: NDArray[np.integer], rng: Generator) -> Matrix:
+    """Ends of edges in random pairs; what fits nowhere is paired anew (Steger, Wormald 1999)."""
+    n, all_ends = len(degrees), np.repeat(np.arange(len(degrees)), degrees)
+    while True:
+        adjacency, ends = np.eye(n, dtype=np.bool_), all_ends
+        while len(ends) and not adjacency[np.ix_(ends, ends)].all():
+            pairs = rng.permutation(ends).reshape(-1, 2)
+            pairs.sort(axis=1)
+            found, first = np.unique(pairs @ [n, 1], return_index=True)
+            fits = first[~adjacency.ravel()[found]]
+            u, v = pairs[fits].T
+            adjacency[u, v] = adjacency[v, u] = True
+            ends = np.delete(pairs, fits, axis=0).ravel()
+        if not len(ends):
+            return _switched(np.triu(adjacency, 1), rng)
+
+
+def _switched(adjacency: Matrix, rng: Generator) -> Matrix:
+    """The upper triangle after random switches a-b, c-d to a-d, c-b, which even out the odds."""
+    edges = np.argwhere(adjacency).tolist()
+    known = {(u, v) for u, v in edges}
+    if len(edges) < 2:
+        return adjacency
+    tries = 100 + 2 * len(edges)
+    chosen = rng.integers(len(edges), size=(tries, 2)).tolist()
+    for (one, two), turned in zip(chosen, (rng.random(tries) < 0.5).tolist(), strict=True):
+        a, b = edges[one]
+        c, d = edges[two][::-1] if turned else edges[two]
+        first, second = (min(a, d), max(a, d)), (min(c, b), max(c, b))
+        if a == d or b == c or first in known or second in known or one == two:
+            continue
+        known -= {(a, b), (min(c, d), max(c, d))}
+        known |= {first, second}
+        edges[one], edges[two] = [*first], [*second]
+    switched = np.zeros_like(adjacency)
+    u, v = np.array(edges).T
+    switched[u, v] = True
+    return switched
+
+
+def _powerlaw(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
+    """Chung and Lu (2002): the i-th node has weight i ** (-1 / (exponent - 1))."""
+    weights = np.arange(1, n + 1) ** (-1 / (args["exponent"] - 1))
+    scale = _scale_of(n, args["exponent"], args["degree"])
+    return np.triu(rng.random((n, n)) < scale * weights[:, None] * weights, 1)
+
+
+@lru_cache(maxsize=1024)
+def _scale_of(n: int, exponent: float, degree: float) -> float:
+    """What to multiply products of two weights with, for this mean degree."""
+    weights = np.arange(1, n + 1) ** (-1 / (exponent - 1))  # falling
+    sums = np.concatenate([[0.0], np.cumsum(weights[::-1])])  # of the lightest
+    wanted = min(degree, 0.999 * (n - 1)) * n
+    if n < 2 or wanted <= 0:
+        return 0.0
+    low, high = 0.0, float(weights[-1] ** -2)
+    for _ in range(60):
+        scale = (low + high) / 2
+        light = np.searchsorted(weights[::-1], 1 / (scale * weights))  # of the others, p < 1
+        found = (n - light + scale * weights * sums[light]).sum()
+        found -= np.minimum(1, scale * weights**2).sum()
+        low, high = (scale, high) if found < wanted else (low, scale)
+    return (low + high) / 2
+
+
+def _geometric(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
+    """Points in the unit square, joined where they are near each other."""
+    x, y = rng.random((2, n))
+    radius = args["radius"] if "radius" in args else _radius_of(n, args["degree"])
+    return np.triu((x[:, None] - x) ** 2 + (y[:, None] - y) ** 2 <= radius**2, 1)
+
+
+@lru_cache(maxsize=1024)
+def _radius_of(n: int, degree: float) -> float:
+    """Within which two points of the unit square are near, for this mean degree."""
+    if degree >= n - 1:
+        return math.sqrt(2)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        r = (low + high) / 2
+        near = math.pi * r**2 - 8 / 3 * r**3 + r**4 / 2  # of all pairs
+        low, high = (r, high) if near * (n - 1) < degree else (low, r)
+    return (low + high) / 2
+
+
+def _delaunay(n: int, args: Mapping[str, float], rng: Generator) -> Matrix:
+    """The triangulation of points in the unit square of which no circle holds a point."""
+    points = rng.random((n, 2))
+    if n < 4:  # all of them see each other
+        return np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    from scipy.spatial import Delaunay  # 0.1 s to load, which no other family needs
+
+    corners = Delaunay(points).simplices  # (triangles, 3)
+    adjacency = np.zeros((n, n), dtype=np.bool_)
+    adjacency[corners, np.roll(corners, 1, axis=1)] = True
+    return adjacency
+
+
 # What specs call a family, with what the checker and people know of it; after a change here:
 # `make tables`.
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
         "er": Family(
-            GeneratorSignature(("p",), "Erdős–Rényi: each edge with probability p"),
+            GeneratorSignature(
+                ("p",),
+                "Erdős–Rényi: each edge with probability p",
+                (("degree",), ("log_degree",)),
+            ),
             _erdos_renyi,
             denser="a larger p",
             both_ways=True,
         ),
         "gnm": Family(
-            GeneratorSignature(("p",), "Erdős–Rényi: edges between a share p of all pairs"),
+            GeneratorSignature(
+                ("p",),
+                "Erdős–Rényi: edges between a share p of all pairs",
+                (("degree",), ("log_degree",)),
+            ),
             _share_of_pairs,
             denser="a larger p",
             both_ways=True,
@@ -224,6 +369,33 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "grid": Family(GeneratorSignature((), "near-square grid"), _grid),
         "tree": Family(GeneratorSignature((), "uniform random tree"), _tree),
         "complete": Family(GeneratorSignature((), "all pairs"), _complete, both_ways=True),
+        "path": Family(GeneratorSignature((), "one path through all nodes"), _path, onward=True),
+        "regular": Family(
+            GeneratorSignature(("k",), "each node has k random neighbours"), _regular
+        ),
+        "bipartite": Family(
+            GeneratorSignature(
+                ("p",), "two equal sides, edges between them with probability p", (("degree",),)
+            ),
+            _bipartite,
+            denser="a larger p",
+            both_ways=True,
+        ),
+        "powerlaw": Family(
+            GeneratorSignature(("exponent", "degree"), "Chung–Lu: few nodes have most edges"),
+            _powerlaw,
+            denser="a larger degree",
+        ),
+        "geometric": Family(
+            GeneratorSignature(
+                ("radius",), "points in a square, joined within the radius", (("degree",),)
+            ),
+            _geometric,
+            denser="a larger radius",
+        ),
+        "delaunay": Family(
+            GeneratorSignature((), "Delaunay triangulation of points in a square"), _delaunay
+        ),
     }
 )
 
@@ -236,6 +408,8 @@ def draw_directed(
     family: Family, n: int, args: Mapping[str, float], rng: Generator, acyclic: bool
 ) -> Matrix:
     """A draw of the family with directions: along a hidden random order if acyclic."""
+    if family.onward:
+        return family.draw(n, args, rng)
     if family.both_ways and not acyclic:
         return family.draw(n, args, rng) | family.draw(n, args, rng).T
     rank = rng.permutation(n)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.instances.generators import GenerationError
 from gnarl_dsl.language.signatures import SourceSignature
+from gnarl_dsl.model import Feature, InputSource
 from gnarl_dsl.model.kinds import (
+    CATEGORICAL,
     EDGE,
     GRAPH,
     MASK,
@@ -22,6 +25,7 @@ from gnarl_dsl.model.kinds import (
     NODE,
     PAIR,
     PLACES,
+    POINT,
     SCALAR,
     TYPES,
     FeatureType,
@@ -37,10 +41,37 @@ class Source:
     types: tuple[FeatureType, ...]
     args: tuple[str, ...]
     doc: str
+    defaults: tuple[float, ...] = ()
+    ordered: bool = False
+    whole: bool = False
+    least: float | None = None
+    most: float | None = None
+    span: Callable[[Sequence[float]], tuple[float, float]] | None = None
+    told: tuple[str, ...] = ()  # arguments that no spec writes
+    positive: bool = False  # it never draws 0 or less
+    counts: bool = False  # or may be numbers of things
 
     @property
     def signature(self) -> SourceSignature:
-        return SourceSignature(tuple(self.draws), self.types, self.args, self.doc)
+        shared = {field.name: getattr(self, field.name) for field in fields(SourceSignature)[1:]}
+        return SourceSignature(tuple(self.draws), **shared)
+
+
+def usual_range(source: InputSource | None) -> tuple[float, float]:
+    """Between which numbers most draws are; all of them where there are bounds."""
+    known = SOURCES.get(source.name) if source is not None else None
+    if source is None or known is None or known.span is None:
+        return 0.0, 1.0
+    return known.span(source.args)
+
+
+def draw_feature(
+    feature: Feature, source: InputSource, graph: Graph, rng: Generator
+) -> NDArray[Any]:
+    """Values for one input from a source of it; of several laws, this instance gets one."""
+    law = source.laws[int(rng.integers(len(source.laws)))] if source.others else source
+    args = (float(feature.categories),) if SOURCES[law.name].told else law.args
+    return draw_values(law.name, args, feature.place, graph, rng)
 
 
 def draw_values(
@@ -53,9 +84,10 @@ def draw_values(
     if location not in known.draws:
         fitting = " or ".join(place.name for place in known.draws)
         raise GenerationError(f"{source} fits {fitting}, found {location.name}")
-    if len(args) != len(known.args) or list(args) != sorted(args):
-        wanted = " <= ".join(known.args) or "no arguments"
-        raise GenerationError(f"{source} takes {wanted}, found {list(args)}")
+    wanted = known.args or known.told
+    if len(args) != len(wanted) or (known.ordered and list(args) != sorted(args)):
+        form = (" <= " if known.ordered else ", ").join(wanted) or "no arguments"
+        raise GenerationError(f"{source} takes {form}, found {list(args)}")
     return known.draws[location](graph, args, rng)
 
 
@@ -104,6 +136,85 @@ def _distances(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[n
     return _single(np.hypot(x[:, None] - x, y[:, None] - y))
 
 
+def _everywhere(
+    draw: Callable[[tuple[int, ...], Sequence[float], Generator], NDArray[np.float64]],
+) -> Mapping[Place, Callable[[Graph, Sequence[float], Generator], NDArray[np.float64]]]:
+    """A law of single numbers, at every place; undirected edges have one number both ways."""
+    return {
+        NODE: lambda g, args, rng: _single(draw((g.n,), args, rng)),
+        EDGE: lambda g, args, rng: _on_edges(draw((g.n, g.n), args, rng), g),
+        PAIR: lambda g, args, rng: _single(draw((g.n, g.n), args, rng)),
+        GRAPH: lambda g, args, rng: _single(draw((), args, rng)),
+    }
+
+
+def _exponential(
+    shape: tuple[int, ...], args: Sequence[float], rng: Generator
+) -> NDArray[np.float64]:
+    return np.asarray(rng.exponential(args[0], shape))
+
+
+def _integers(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
+    low, high = map(int, args)
+    return np.asarray(rng.integers(low, high + 1, shape), np.float64)
+
+
+def _normal(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
+    mean, deviation = args
+    return np.asarray(rng.normal(mean, deviation, shape))
+
+
+def _lognormal(
+    shape: tuple[int, ...], args: Sequence[float], rng: Generator
+) -> NDArray[np.float64]:
+    mean, deviation = args
+    return np.asarray(rng.lognormal(mean, deviation, shape))
+
+
+def _categories(shape: tuple[int, ...], args: Sequence[float], rng: Generator) -> NDArray[np.int64]:
+    return np.asarray(rng.integers(int(args[0]), size=shape), np.int64)
+
+
+def _edge_categories(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.int64]:
+    """One per edge, the same both ways if undirected, and the first off the edges."""
+    drawn = _categories((graph.n, graph.n), args, rng)
+    upper = np.triu(drawn, 1)
+    return np.where(graph.adjacency, drawn if graph.directed else upper + upper.T, 0)
+
+
+def _position(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.float64]:
+    """i / n for the i-th node: along a path from an end of it, else in random order."""
+    order = rng.permutation(graph.n)  # of a path's two ends the earlier one is its start
+    if graph.n > 1 and graph.m == graph.n - 1:
+        order = _along_path(graph, order)
+    positions = np.empty(graph.n)
+    positions[order] = np.arange(graph.n) / graph.n
+    return _single(positions)
+
+
+def _along_path(graph: Graph, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The nodes from one end of a path to the other; `order` where the graph is no such path."""
+    before, after = graph.adjacency.sum(axis=0), graph.adjacency.sum(axis=1)
+    ends = (before == 0) & (after == 1) if graph.directed else after == 1
+    if after.max() > (1 if graph.directed else 2) or not ends.any():
+        return order
+    node = int(order[ends[order]][0])
+    found, seen = [node], {node}
+    while node is not None:
+        near = [int(v) for v in np.flatnonzero(graph.adjacency[node]) if int(v) not in seen]
+        if not near:
+            break
+        node = near[0]
+        found.append(node)
+        seen.add(node)
+    return np.array(found) if len(found) == graph.n else order
+
+
+def _square(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.complex128]:
+    x, y = rng.random((2, graph.n))
+    return np.asarray(x + 1j * y).astype(np.complex64).astype(np.complex128)
+
+
 def _given(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[Any]:
     raise GenerationError("values that come from files only (~ given) cannot be generated")
 
@@ -113,19 +224,20 @@ def _given(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[Any]:
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
         "clrs_weight": Source(
-            {EDGE: _clrs_weight}, (SCALAR,), (), "edge weights as in the CLRS-30 sampler"
+            {EDGE: _clrs_weight},
+            (SCALAR,),
+            (),
+            "edge weights as in the CLRS-30 sampler",
+            positive=True,
         ),
         "any_node": Source({NODE: _any_node}, (MASK_ONE,), (), "one node, uniformly"),
         "uniform": Source(
-            {
-                NODE: lambda g, args, rng: _single(_uniform((g.n,), args, rng)),
-                EDGE: lambda g, args, rng: _on_edges(_uniform((g.n, g.n), args, rng), g),
-                PAIR: lambda g, args, rng: _single(_uniform((g.n, g.n), args, rng)),
-                GRAPH: lambda g, args, rng: _single(_uniform((), args, rng)),
-            },
+            _everywhere(_uniform),
             (SCALAR,),
             ("low", "high"),
             "uniform numbers",
+            ordered=True,
+            span=lambda args: (args[0], args[1]),
         ),
         "coin": Source(
             {
@@ -137,6 +249,8 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             (MASK,),
             ("p",),
             "true with probability p",
+            least=0,
+            most=1,
         ),
         "euclidean": Source(
             {
@@ -147,11 +261,70 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             (),
             "distances of points in the unit square",
         ),
+        "exponential": Source(
+            _everywhere(_exponential),
+            (SCALAR,),
+            ("mean",),
+            "exponentially distributed numbers, of mean 1 unless told",
+            defaults=(1.0,),
+            least=0,
+            span=lambda args: (0.0, 4 * args[0]),
+            positive=True,
+        ),
+        "integers": Source(
+            _everywhere(_integers),
+            (SCALAR,),
+            ("low", "high"),
+            "whole numbers, both ends included",
+            ordered=True,
+            whole=True,
+            span=lambda args: (args[0], args[1]),
+            counts=True,
+        ),
+        "normal": Source(
+            _everywhere(_normal),
+            (SCALAR,),
+            ("mean", "deviation"),
+            "normally distributed numbers, of mean 0 and deviation 1 unless told",
+            defaults=(0.0, 1.0),
+            least=0,
+            span=lambda args: (args[0] - 2 * args[1], args[0] + 2 * args[1]),
+        ),
+        "lognormal": Source(
+            _everywhere(_lognormal),
+            (SCALAR,),
+            ("mean", "deviation"),
+            "numbers whose logarithm is normally distributed",
+            defaults=(0.0, 1.0),
+            least=0,
+            span=lambda args: (0.0, math.exp(args[0] + 2 * args[1])),
+            positive=True,
+        ),
+        "any_category": Source(
+            {
+                NODE: lambda g, args, rng: _categories((g.n,), args, rng),
+                EDGE: _edge_categories,
+                PAIR: lambda g, args, rng: _categories((g.n, g.n), args, rng),
+                GRAPH: lambda g, args, rng: _categories((), args, rng),
+            },
+            (CATEGORICAL,),
+            (),
+            "each category with the same probability",
+            told=("categories",),
+        ),
+        "position": Source(
+            {NODE: _position},
+            (SCALAR,),
+            (),
+            "i / n for the i-th node along a path, or in random order",
+        ),
+        "square": Source({NODE: _square}, (POINT,), (), "points of the unit square, uniformly"),
         "given": Source(
             dict.fromkeys(PLACES.values(), _given),
             tuple(TYPES.values()),
             (),
             "only from an instance file",
+            counts=True,
         ),
     }
 )

@@ -26,6 +26,7 @@ from gnarl_compiler.interpret.state import (
     State,
     unfit,
 )
+from gnarl_compiler.interpret.windows import messages_of, told_in, window_of
 from gnarl_dsl import model
 from gnarl_dsl.language.operators import OPERATORS, SNAP, nearly_equal
 from gnarl_dsl.model import Problem, choose_reward
@@ -77,7 +78,7 @@ class Interpreter:
 
     def fitting(self, feature: model.Feature, values: Array) -> Array:
         """The values of an observed feature, unless a policy could not read them."""
-        for value in np.ravel(values):
+        for value in () if feature.type.apart else np.ravel(values):
             what = unfit(feature, float(value))
             if what:
                 raise SpecRunError(self.problem, feature.span, f"`{feature.name}` is {what}")
@@ -194,6 +195,18 @@ class Interpreter:
         read = Evaluator(state)
         observed = [feature for feature in self.problem.features if feature.observed]
         return {f.name: self.fitting(f, read.stored(f.name)) for f in observed}
+
+    def window(self, state: State) -> NDArray[np.bool_]:
+        """Which nodes the network reads."""  # (n,)
+        return window_of(self.problem, state, self.mask(state))
+
+    def messages(self, state: State) -> NDArray[np.bool_]:
+        """From whom to whom the network sends messages."""  # (n, n) sender, receiver
+        return messages_of(self.problem, state, self.window(state))
+
+    def heard(self, state: State) -> NDArray[np.bool_]:
+        """Whom each node hears by the lines of `messages` alone."""  # (n, n) receiver, sender
+        return told_in(self.problem, state, self.window(state)).T
 
     # Experts
 

@@ -155,6 +155,8 @@ class Evaluator:
             assert feature.initial is not None
             return self.value(feature.initial, dict(zip(feature.vars, index, strict=False)))
         stored = self.stored(name)
+        if feature.type.apart:
+            return distance(*(complex(stored[node]) for node in index))
         return stored[index].item()  # type: ignore[no-any-return]
 
     # The graph
@@ -300,7 +302,10 @@ class Evaluator:
 
     def argument(self, expr: Expr, bound: Bindings) -> object:
         if isinstance(expr, model.FeatureRef):
-            return self.stored(expr.feature)
+            stored = self.stored(expr.feature)
+            if not self.problem.feature(expr.feature).type.apart:
+                return stored
+            return distances(stored) * self.state.adjacency
         if isinstance(expr, model.Choice):
             return expr.value
         return self.value(expr, bound)
@@ -315,6 +320,18 @@ class Evaluator:
 
         start = self.node(expr.start, bound)
         return chase(expr.op, [int(p) for p in np.ravel(pointers)], start, target, step_cost)
+
+
+def distance(one: complex, other: complex) -> float:
+    """How far two points are apart, rounded in the same places as compiled code does it."""
+    x, y = one.real - other.real, one.imag - other.imag
+    return math.sqrt(x * x + y * y)
+
+
+def distances(points: Array) -> Array:
+    """How far all points (n,) are apart, in a matrix (n, n)."""
+    x, y = (part[:, None] - part for part in (points.real, points.imag))
+    return np.asarray(np.sqrt(x * x + y * y))
 
 
 def start_of(state: State) -> State:

@@ -121,7 +121,9 @@ def _cell_text(change: Change, labels: Sequence[str]) -> str:
     return f"{change.target}[{index}]" if change.index else change.target
 
 
-def _value_text(feature: Feature | None, value: Value, labels: Sequence[str] = ()) -> str:
+def _value_text(feature: Feature | None, value: Value | complex, labels: Sequence[str] = ()) -> str:
+    if isinstance(value, complex):
+        return f"({value.real:.6g}, {value.imag:.6g})"
     if isinstance(value, bool):
         return "true" if value else "false"
     if labels and feature is not None and feature.type.names_nodes:

@@ -348,6 +348,20 @@ class KeptCode:
 
 
 @dataclass(frozen=True, slots=True)
+class ViewCode:
+    """Nodes of a window over one axis, or messages over two: sender, then receiver.
+
+    With a `key` only the first so many by it, in all or per receiver; `sign` makes it the least.
+    """
+
+    axes: tuple[str, ...]
+    where: Ref | None
+    key: Ref | None
+    sign: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A whole problem, ready for a backend; what a mode does not need is None or empty."""
 
@@ -369,6 +383,8 @@ class Program:
     reward: RewardCode | None
     experts: tuple[ExpertCode, ...]
     kept: tuple[KeptCode, ...]
+    windows: tuple[ViewCode, ...] = ()
+    messages: tuple[ViewCode, ...] = ()
 
 
 PICK = "pick"

@@ -46,6 +46,9 @@ def _sections(program: Program) -> Iterator[tuple[str, list[str]]]:
     for phase in program.phases:
         yield f"phase {phase.name}({ir.PICK})", list(_phase(phase))
     yield "clauses", list(_clauses(program))
+    for title, views in (("window", program.windows), ("messages", program.messages)):
+        if views:
+            yield title, [_view(view) for view in views]
     for expert in program.experts:
         yield f"expert {expert.name}", list(_expert(program, expert))
 
@@ -76,6 +79,12 @@ def _clauses(program: Program) -> Iterator[str]:
             yield f"{kind} {name} = %{ref}"
     if program.reward is not None:
         yield f"reward {program.reward.name} {program.reward.kind} %{program.reward.value}"
+
+
+def _view(view: ir.ViewCode) -> str:
+    way = "min" if view.sign > 0 else "max"
+    best = "" if view.key is None else f" {way}imising %{view.key} first {view.count}"
+    return f"({', '.join(view.axes)}){_where(view.where)}{best}"
 
 
 def _expert(program: Program, expert: ir.ExpertCode) -> Iterator[str]:

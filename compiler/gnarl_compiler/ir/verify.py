@@ -54,6 +54,7 @@ def verify_program(program: Program, problem: Problem) -> None:
     verifier.features()
     verifier.clauses()
     verifier.experts()
+    verifier.views()
     for number, phase in enumerate(program.phases):
         verifier.phase(number, phase)
 
@@ -213,7 +214,8 @@ class _OpVerifier:
         assert feature is not None
         self.that(feature.stage is not DERIVED, "reads a derived feature, which has no cells")
         self.that(feature.type is not MASK_ONE, "reads a mark as a table")
-        self.that(len(op.index) == feature.width, "has too many indices or too few")
+        wanted = 2 if feature.type.apart else feature.width
+        self.that(len(op.index) == wanted, "has too many indices or too few")
         for ref in op.index:
             self.operand(ref, NODE_VALUE)
 
@@ -405,6 +407,21 @@ class _Verifier:
         return isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage is ORACLE
 
     # Parts
+
+    def views(self) -> None:
+        """Windows are over a node, messages over two; neither may read an oracle."""
+        for width, what, views in (
+            (1, "the window", self.program.windows),
+            (2, "a message", self.program.messages),
+        ):
+            for view in views:
+                _require(len(set(view.axes)) == width, f"{what} has other axes")
+                _require(abs(view.sign) == 1 and view.count >= 0, f"{what} counts wrongly")
+                _require((view.key is None) == (view.count == 0), f"{what} has no such first")
+                if view.where is not None:
+                    self.root(view.where, (TRUTH,), what, view.axes)
+                if view.key is not None:
+                    self.root(view.key, _NUMBERS, what, view.axes)
 
     def kept_values(self) -> None:
         for number, code in enumerate(self.program.kept):

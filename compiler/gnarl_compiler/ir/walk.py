@@ -57,6 +57,10 @@ def map_program(program: Program, move: Mover) -> Program:
         reward=program.reward and replace(program.reward, value=move(program.reward.value)),
         experts=tuple(_expert(e, move) for e in program.experts),
         kept=tuple(replace(k, value=move(k.value)) for k in program.kept),
+        windows=tuple(replace(v, where=maybe(v.where), key=maybe(v.key)) for v in program.windows),
+        messages=tuple(
+            replace(v, where=maybe(v.where), key=maybe(v.key)) for v in program.messages
+        ),
     )
 
 

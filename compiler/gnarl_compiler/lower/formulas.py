@@ -11,8 +11,7 @@ from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Ref
 from gnarl_dsl import model
-from gnarl_dsl.language.registered import FUNCTIONS
-from gnarl_dsl.language.signatures import function_of
+from gnarl_dsl.language.called import signature_called
 from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.model.kinds import (
     CATEGORY,
@@ -251,7 +250,7 @@ class FormulaLowering:
     def call(self, expr: model.Call, names: Names) -> Ref:
         """Of the features of a registered function, only pointers can be derived ones."""
         declared = self.problem.extern(expr.function)
-        signature = FUNCTIONS[expr.function] if declared is None else function_of(declared)
+        signature = signature_called(self.problem, expr.function)
         args: list[Ref | str] = []
         versions: list[int] = []
         axes: list[str] = []  # as many as the widest whole feature needs

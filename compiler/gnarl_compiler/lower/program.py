@@ -154,6 +154,18 @@ class Lowering:
         )
         return ir.Choice(where, keys)
 
+    def view(self, view: model.Window | model.Messages) -> ir.ViewCode:
+        if isinstance(view, model.Window):
+            binder = model.Binder(names=(view.variable,), domain=model.NodesDomain())
+        else:
+            binder = model.Binder(names=(view.sender, view.receiver), domain=model.EdgesDomain())
+        nearest = view.nearest
+        with self.formulas.bound((binder,), {}) as (domains, names):
+            where = None if view.where is None else self.formulas.expr(view.where, names)
+            key = None if nearest is None else self.formulas.expr(nearest.value, names)
+        sign, count = (1, 0) if nearest is None else (nearest.sign, nearest.count)
+        return ir.ViewCode(domains[0].axes, where, key, sign, count)
+
     def maybe(self, expr: Expr | None) -> Ref | None:
         return None if expr is None else self.formulas.expr(expr, {})
 
@@ -189,6 +201,8 @@ def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program
         reward=None if chosen is None else _reward(work, chosen),
         experts=tuple(work.expert(expert) for expert in problem.own_experts),
         kept=(),
+        windows=tuple(map(work.view, problem.windows)),
+        messages=tuple(map(work.view, problem.messages)),
     )
     table = work.formulas.build
     return sweep(replace(program, ops=tuple(table.ops), infos=tuple(table.infos)))

@@ -44,6 +44,8 @@ def prune(program: Program, mode: Mode) -> Program:
         objectives=objectives,
         metrics=program.metrics if mode.metrics else (),
         derived=program.derived if mode.observation else (),
+        windows=program.windows if mode.observation else (),
+        messages=program.messages if mode.observation else (),
     )
     return sweep(slim)
 

@@ -118,7 +118,7 @@ def _looks_far(program: Program, problem: Problem, ref: Ref) -> bool:
     info = program.infos[ref]
     if info.when != "state" or len(info.axes) != 1 or info.kind not in (NUMBER, TRUTH):
         return False
-    pairs = {f.name for f in problem.features if f.place.width == 2}
+    pairs = {f.name for f in problem.features if f.place.width == 2 or f.type.apart}
     parts = reachable(program, [ref])
     axes = [op for op in (program.ops[part] for part in parts) if isinstance(op, ir.Axis)]
     far = any(_is_far(program, part, pairs) for part in parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gnarl_compiler.support.jit import njit
@@ -27,6 +29,15 @@ def out_degree(adjacency, b, u):  # type: ignore[no-untyped-def]
 def edge_number(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
     e = edge_id[b, u, v]
     return np.float64(values[b, e]) if e >= 0 else 0.0
+
+
+@njit
+def points_apart(points, b, u, v):  # type: ignore[no-untyped-def]
+    """How far two nodes are apart: coordinates are single numbers, arithmetic is double."""
+    one, other = points[b, u], points[b, v]
+    x = np.float64(one.real) - np.float64(other.real)
+    y = np.float64(one.imag) - np.float64(other.imag)
+    return math.sqrt(x * x + y * y)
 
 
 @njit

@@ -14,7 +14,14 @@ from gnarl_dsl.externs import Given, read_code
 from gnarl_dsl.loading import Spec
 from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.failures import UsageError
-from gnarl_runtime.api.asked import PYTHON, Tell, verify_least, verify_playing, verify_sizes
+from gnarl_runtime.api.asked import (
+    PYTHON,
+    Spelling,
+    Tell,
+    verify_least,
+    verify_playing,
+    verify_sizes,
+)
 from gnarl_runtime.api.given_graphs import notes_of, own_graphs
 from gnarl_runtime.api.policies import (
     Params,
@@ -23,6 +30,7 @@ from gnarl_runtime.api.policies import (
     load_policy,
     torch_set_up,
 )
+from gnarl_runtime.api.verdict import read_verdict
 from gnarl_runtime.checkpoints.checkpoint import BEST, TrainedPolicy
 from gnarl_runtime.evaluation.comparisons import Comparison
 from gnarl_runtime.evaluation.evaluate import POLICY, Figures, Plan, Rival
@@ -30,6 +38,7 @@ from gnarl_runtime.evaluation.evaluate import evaluate as play_plan
 from gnarl_runtime.evaluation.kept import Kept
 from gnarl_runtime.evaluation.summary import Row
 from gnarl_runtime.evaluation.tables import document, machine, table_text
+from gnarl_runtime.search.strategy import Strategy, parse_searches
 
 WIDTH = 140  # columns of a table that nobody's terminal limits
 
@@ -83,7 +92,25 @@ class Evaluation:
 
     def table(self, width: int = WIDTH, colour: bool = False) -> str:
         """Sizes down, figures across, under a heading."""
-        return f"{self.heading}\n{table_text(self.figures, width, colour)}"
+        warned = "".join(f"{line}\n" for line in self.warnings)
+        return f"{self.heading}\n{table_text(self.figures, width, colour)}{warned}"
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sizes at which a policy was behind an expert that did not play now."""
+        lines = []
+        for own in (self.trained, *self.others):
+            known = own.path is not None and own.meta.problem_hash == own.problem.hash
+            verdict = read_verdict(own.path.parent) if own.path is not None and known else None
+            name = run_name(own) if self.others else POLICY
+            for nodes in dict.fromkeys(row.nodes for row in self.rows) if verdict else ():
+                rival = verdict.behind_at(nodes) if verdict else None
+                if rival and rival not in self.baselines:
+                    lines.append(
+                        f"{name} was behind `{rival}` on graphs of about {nodes:,} nodes at the "
+                        f"end of its training; --against {rival} plays both on these"
+                    )
+        return lines
 
     def __str__(self) -> str:
         return self.table()
@@ -117,6 +144,8 @@ def evaluate(
     others: Sequence[PolicyLike] = (),
     extern: Sequence[Given] = (),
     accept_extern: bool = False,
+    search: str | Strategy | Sequence[str | Strategy] = (),
+    optimum: bool = False,
     threads: int = 1,
     progress: Tell | None = None,
 ) -> Evaluation:
@@ -140,6 +169,8 @@ def evaluate(
     others       further policies of the same problem, to compare with on the same graphs
     extern       code for what the spec declares as `extern`: files, modules, functions
     accept_extern  also another file than the one of the training
+    search       strategies that the policy drives besides, such as ["beam:16", "work:2000"]
+    optimum      look for the optimum of each graph, by exact search where that ends
     threads      of the network
     progress     is told (what is being done, done, total)
     """
@@ -156,16 +187,31 @@ def evaluate(
         against=(baselines,) if isinstance(baselines, str) else tuple(baselines),
         reference=reference,
         metrics=metrics,
+        search=searches_of(search),
+        optimum=optimum,
     )
     with torch_set_up(threads):
         brought = read_code(extern) if extern else None
         trained = load_policy(policy, problem, params, brought, accept_extern)
+        verify_optimum(PYTHON, trained.problem, optimum)
         plan = replace(plan, temperature=trained.temperature(temperature))
         plan = plan_on(trained.problem, plan, instances)
         rivals = load_others(trained, others, problem, params, brought, accept_extern)
         data = _file(plan, instances)
         given = temperature
         return run_evaluation(trained, plan, began, progress, None, data, rivals, given)
+
+
+def searches_of(given: str | Strategy | Sequence[str | Strategy]) -> tuple[Strategy, ...]:
+    """`"picks,beam:16"`, or strategies one by one."""
+    several = [given] if isinstance(given, str | Strategy) else list(given)
+    return parse_searches(",".join(map(str, several))) if several else ()
+
+
+def verify_optimum(spell: Spelling, problem: Problem, asked: bool) -> None:
+    """A UsageError where there is nothing to be optimal in."""
+    if asked and not problem.objectives:
+        raise UsageError(f"{problem.name} has no objective, which {spell.name('optimum')} compares")
 
 
 def load_others(

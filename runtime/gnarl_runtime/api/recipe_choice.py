@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gnarl_dsl.model import Problem
-from gnarl_dsl.report.failures import UsageError
+from gnarl_dsl.model.kinds import INPUT
+from gnarl_dsl.report.failures import Notice, UsageError
 from gnarl_runtime.checkpoints.recipe import Recipe
-from gnarl_runtime.checkpoints.recipe_files import AUTO, default_recipe, load_recipe, set_keys
+from gnarl_runtime.checkpoints.recipe_files import (
+    AUTO,
+    auto_base,
+    default_recipe,
+    load_recipe,
+    set_keys,
+)
+from gnarl_runtime.checkpoints.recipe_reading import read_by_level, reading_for
 
 
 def choose_recipe(
@@ -27,7 +36,7 @@ def choose_recipe(
     elif wanted is None:
         name, recipe = default_recipe(problem)
     elif wanted == AUTO:
-        name, recipe = AUTO, Recipe()
+        name, recipe = AUTO, auto_base()
     else:
         name, recipe = Path(wanted).stem, load_recipe(str(wanted))
     if name == AUTO and "trainer" in changes:
@@ -59,3 +68,16 @@ def verify_recipe(problem: Problem, recipe: Recipe, name: str = "") -> None:
             raise UsageError(f"{problem.name} has no {what}, which {recipe.trainer} training needs")
         if wanted is not None and wanted not in known and needed:
             raise UsageError(f"{problem.name} has no {what} {wanted}; it has: {', '.join(known)}")
+    _tell_needless_scale(problem, recipe)
+
+
+def _tell_needless_scale(problem: Problem, recipe: Recipe) -> None:
+    """A notice where instances are scaled for a network that cannot see the difference."""
+    known = set(read_by_level(problem, reading_for(problem, recipe)))
+    numbers = {f.name for f in problem.features if f.stage is INPUT and f.is_number}
+    if recipe.data.scale != (1.0, 1.0) and numbers and numbers == known:
+        told = (
+            f"data.scale is not needed: with policy.levels the network reads "
+            f"{', '.join(sorted(known))} by level, so that all scales look the same"
+        )
+        warnings.warn(told, Notice, stacklevel=3)

@@ -25,6 +25,7 @@ from gnarl_runtime.api.policies import (
 )
 from gnarl_runtime.api.verdict import read_verdict
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
+from gnarl_runtime.checkpoints.recipe_reading import read_by_level
 from gnarl_runtime.checkpoints.targets import with_params
 from gnarl_runtime.evaluation.scales import unusual_scales
 from gnarl_runtime.evaluation.solution_text import (
@@ -159,12 +160,13 @@ def solve(
         brought = read_code(extern) if extern else None
         subject = solving_subject(policy, problem, params, brought, accept_extern)
         given = own_graphs(subject.problem, graphs, seed=seed, rounded=rounded, repair=repair)
-        notes = general_notes(subject.problem, given, rescale, PYTHON)
+        notes = general_notes(subject, given, rescale, PYTHON)
+        strategies = [strategy] * len(given)
         if search is None and samples is None and temperature is None:
-            strategy, warned = preferred_search(subject, strategy, PYTHON)
+            strategies, warned = preferred_searches(subject, given, strategy, PYTHON)
             notes = (*warned, *notes)
         drawn = subject.temperature(temperature)
-        attempts = Attempts(strategy, drawn, seed, rescale, max_rounds)
+        attempts = [Attempts(own, drawn, seed, rescale, max_rounds) for own in strategies]
         name = str(graphs) if isinstance(graphs, str | Path) else ""
         return run_solve(subject, given, attempts, name, notes, PYTHON, progress)
 
@@ -204,36 +206,59 @@ def solving_subject(
     return Unaided(problem_of(problem, params, extern or ()))
 
 
-def preferred_search(
-    subject: TrainedPolicy | Unaided, strategy: Strategy, spell: Spelling
-) -> tuple[Strategy, tuple[str, ...]]:
-    """What to do where nobody says how: a policy that is behind an expert does not play alone."""
+def preferred_searches(
+    subject: TrainedPolicy | Unaided,
+    graphs: Sequence[Imported],
+    strategy: Strategy,
+    spell: Spelling,
+) -> tuple[list[Strategy], tuple[str, ...]]:
+    """What to do with each graph where nobody says how.
+
+    A policy that was behind an expert on graphs of about that size does not play alone.
+    """
     path = None if isinstance(subject, Unaided) else subject.path
     verdict = read_verdict(path.parent) if path is not None else None
-    if verdict is None or verdict.behind not in free_experts(subject.problem):
-        return strategy, ()
-    return OPENING, (
-        f"this policy was behind the expert {verdict.behind} at the end of its training, so the "
-        f"experts play each graph, too, and the best is kept; {spell.value('search', 'picks')} "
-        "lets the policy play alone",
+    if verdict is None:
+        return [strategy] * len(graphs), ()
+    experts = free_experts(subject.problem)
+    ahead = [verdict.behind_at(graph.graph.n) for graph in graphs]
+    lost = {graph.graph.n: name for graph, name in zip(graphs, ahead, strict=True) if name}
+    if not set(lost.values()) & set(experts):
+        return [strategy] * len(graphs), ()
+    sizes = ", ".join(f"{n:,}" for n in sorted(lost))
+    told = " and ".join(dict.fromkeys(lost.values()))
+    note = (
+        f"at the end of its training this policy was behind the expert {told} on graphs of about "
+        f"that size ({sizes} nodes), so the experts play each of these, too, and the best is kept; "
+        f"{spell.value('search', 'picks')} lets the policy play alone"
     )
+    return [OPENING if name in experts else strategy for name in ahead], (note,)
 
 
 def run_solve(
     subject: TrainedPolicy | Unaided,
     graphs: Sequence[Imported],
-    attempts: Attempts,
+    attempts: Sequence[Attempts],
     name: str,
     notes: Sequence[str],
     spell: Spelling,
     progress: Tell | None = None,
     improved: Improved | None = None,
 ) -> list[Solution]:
-    """Play; `name` is what the graphs are called together, `notes` hold for all of them."""
+    """Play, each graph in its own way.
+
+    `name` is what the graphs are called together, `notes` hold for all of them.
+    """
     problem = subject.problem
+    episodes: dict[int, BestEpisode] = {}
     try:
         with compiled_or_told(problem):
-            episodes = play_graphs(subject.policy, problem, graphs, attempts, progress, improved)
+            for own in dict.fromkeys(attempts):
+                chosen = [k for k, other in enumerate(attempts) if other == own]
+                some = [graphs[k] for k in chosen]
+                told = None if improved is None else _numbered(improved, chosen)
+                found = play_graphs(subject.policy, problem, some, own, progress, told)
+                episodes |= dict(zip(chosen, found, strict=True))
     except ReplayError as error:
         raise Failure(
             f"{spell.name('rescale')}: {error}; what may be picked in {problem.name} depends on "
@@ -241,10 +266,18 @@ def run_solve(
         ) from error
     return [
         Solution(
-            problem, graph_title(name, number, len(graphs)), episode, _once(*graph.notes, *notes)
+            problem,
+            graph_title(name, number, len(graphs)),
+            episodes[number],
+            _once(*graph.notes, *notes),
         )
-        for number, (graph, episode) in enumerate(zip(graphs, episodes, strict=True))
+        for number, graph in enumerate(graphs)
     ]
+
+
+def _numbered(improved: Improved, numbers: Sequence[int]) -> Improved:
+    """Tells of graphs by their numbers among all."""
+    return lambda place, moment: improved(numbers[place], moment)
 
 
 def graph_title(name: str, number: int, count: int) -> str:
@@ -255,10 +288,10 @@ def graph_title(name: str, number: int, count: int) -> str:
 
 
 def notes_about(
-    problem: Problem, graphs: Sequence[Imported], rescale: bool, spell: Spelling
+    subject: TrainedPolicy | Unaided, graphs: Sequence[Imported], rescale: bool, spell: Spelling
 ) -> tuple[str, ...]:
     """Everything that a user should know before trusting solutions."""
-    return _once(*notes_of(graphs), *general_notes(problem, graphs, rescale, spell))
+    return _once(*notes_of(graphs), *general_notes(subject, graphs, rescale, spell))
 
 
 def _once(*notes: str) -> tuple[str, ...]:
@@ -266,12 +299,17 @@ def _once(*notes: str) -> tuple[str, ...]:
 
 
 def general_notes(
-    problem: Problem, graphs: Sequence[Imported], rescale: bool, spell: Spelling
+    subject: TrainedPolicy | Unaided, graphs: Sequence[Imported], rescale: bool, spell: Spelling
 ) -> tuple[str, ...]:
     """What holds for all graphs: how episodes end, and numbers unlike those of training."""
+    problem, flag = subject.problem, spell.name("rescale")
+    policy = None if isinstance(subject, Unaided) else subject.policy
+    known = [] if policy is None else read_by_level(problem, policy.reading)
     notes = [] if problem.deployable else [reference_note(problem, spell)]
-    scales = [] if rescale else unusual_scales(problem, graphs)
-    flag = spell.name("rescale")
+    if rescale and known:
+        names = ", ".join(f"`{name}`" for name in known)
+        notes.append(f"{flag} is not needed for {names}: the network reads all scales alike")
+    scales = [] if rescale else unusual_scales(problem, graphs, known)
     return (*notes, *(f"{scale}; {flag} shows the network the usual size" for scale in scales))
 
 

@@ -36,7 +36,7 @@ from gnarl_runtime.training.trainers import make_trainer
 from gnarl_runtime.training.validate import Scores, make_validator
 
 MINUTES = 5.0  # of training where nobody says how long
-VALIDATIONS = 25  # in a run whose recipe was chosen
+VALIDATIONS = 16  # in a run whose recipe was chosen
 FLAT = 8  # of these in a row without any change that end it
 CALIBRATION = 4.0  # seconds of updates, at most, from which the time of one is known
 _CALIBRATED = 0.02  # of the time there is

@@ -1,12 +1,14 @@
 """A trained policy in; out: how it does beside the experts, chance and the optimum, in words.
 
-Everybody plays the same fresh graphs, of the sizes of the `valid` split. Experts that read an
-oracle are left out: nobody can ask them on graphs of one's own.
+Everybody plays the same fresh graphs, of the sizes of the `valid` split, then larger ones. Experts
+that read an oracle are left out: nobody can ask them on graphs of one's own.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -18,6 +20,7 @@ from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import GnarlError
 from gnarl_runtime.api.asked import Tell, silent
+from gnarl_runtime.api.larger_graphs import GRAPHS, Larger, judge_larger, larger_text
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.evaluate import FRESH, without_metrics
@@ -80,11 +83,19 @@ class Verdict(BaseModel):
     difference: float = 0.0  # policy minus rival, of what is judged
     interval: tuple[float, float] = (0.0, 0.0)  # 95 % of the mean difference, graph by graph
     optimum: Optimum | None = None  # None: no objective, or nothing could be proven
+    nodes: int = 0  # of the largest of these graphs
+    larger: tuple[Larger, ...] = ()  # how it stands on graphs of more nodes
 
     @property
     def behind(self) -> str | None:
-        """The expert to prefer to this policy, if there is one."""
+        """The expert to prefer to this policy on graphs like those of training, if there is one."""
         return self.rival if self.word == "behind" else None
+
+    def behind_at(self, nodes: int) -> str | None:
+        """The same for graphs of so many nodes: what was found on the size that is nearest."""
+        found = {own.nodes: own.rival if own.word == "behind" else None for own in self.larger}
+        found = {max(self.nodes, 1): self.behind, **found}
+        return found[min(found, key=lambda size: abs(math.log(size / max(nodes, 1))))]
 
 
 def judge(
@@ -98,12 +109,16 @@ def judge(
         **{name: ExpertPlayer(name, seed) for name in experts},
         RANDOM: RandomPlayer(seed),
     }
-    outcomes = _play(players, compiled, recipe, seed, progress or silent)
+    pool = _fresh_graphs(compiled, recipe, seed)
+    began = time.process_time()
+    outcomes = _play(players, compiled, pool, progress or silent)
+    seconds = (time.process_time() - began) * GRAPHS / len(pool)
     figures = judged(list(outcomes.values()), bool(problem.objectives))  # each (G,)
     scores = dict(zip(outcomes, figures, strict=True))
     rival = max(experts, key=lambda name: float(scores[name].mean()), default=None)
     placings = tuple(_placing(name, own) for name, own in outcomes.items())
     optimum = _optimum(players[POLICY], compiled, recipe, seed, progress or silent)
+    nodes = int(pool.batch.n.max())
     if rival is None:
         return Verdict(
             graphs=len(scores[POLICY]),
@@ -111,8 +126,10 @@ def judge(
             rival=None,
             word="alone",
             optimum=optimum,
+            nodes=nodes,
         )
     found = paired(scores[POLICY], scores[rival])
+    tell = progress or silent
     return Verdict(
         graphs=found.graphs,
         placings=placings,
@@ -121,15 +138,21 @@ def judge(
         difference=found.mean,
         interval=(found.low, found.high),
         optimum=optimum,
+        nodes=nodes,
+        larger=judge_larger(players, POLICY, experts, compiled, recipe, seed, nodes, seconds, tell),
     )
 
 
-def _play(
-    players: Mapping[str, Player], compiled: Compiled, recipe: Recipe, seed: int, tell: Tell
-) -> dict[str, Outcomes]:
+def _fresh_graphs(compiled: Compiled, recipe: Recipe, seed: int) -> Pool:
+    """Graphs of the size by which weights were chosen; of several, the first."""
     nodes = recipe.validation.nodes
     size = nodes[0] if isinstance(nodes, tuple) else nodes
-    pool = _fresh(compiled, recipe, seed, recipe.validation.graphs, size)
+    return _fresh(compiled, recipe, seed, recipe.validation.graphs, size)
+
+
+def _play(
+    players: Mapping[str, Player], compiled: Compiled, pool: Pool, tell: Tell
+) -> dict[str, Outcomes]:
     outcomes = {}
     for place, (name, player) in enumerate(players.items()):
         tell(f"{name} plays fresh graphs", place, len(players))
@@ -221,7 +244,8 @@ def verdict_text(verdict: Verdict, problem: Problem) -> str:
         f"{name:{widths[0]}}  {right:>{widths[1]}}  {own:>{widths[2]}}".rstrip()
         for name, right, own in told
     ]
-    return "\n".join([*lines, *_optimum_lines(verdict.optimum), _sentence(verdict)])
+    lines += [*_optimum_lines(verdict.optimum), *map(larger_text, verdict.larger)]
+    return "\n".join([*lines, _sentence(verdict)])
 
 
 def _optimum_lines(optimum: Optimum | None) -> list[str]:
@@ -239,16 +263,35 @@ def _sentence(verdict: Verdict) -> str:
     own = next(own for own in verdict.placings if own.name == POLICY)
     lost = (own.success, own.value or 0.0) < (chance.success, chance.value or 0.0)
     worse = "it is worse than random picks; " if lost else ""
-    advice = (
-        "try more --minutes, another --seed, or a search (gnarl-solve --search); gnarl-solve plays "
-        "the better of the two unless --search says otherwise"
-    )
     match verdict.word:
         case "alone":
             return f"verdict: {worse}the spec has no expert without an oracle to compare with"
         case "ahead":
-            return f"verdict: the policy is ahead of the expert {rival} ({interval})"
+            told = f"the policy is ahead of the expert {rival} ({interval})"
         case "level":
-            return f"verdict: {worse}it cannot be told apart from the expert {rival} ({interval})"
+            told = f"{worse}it cannot be told apart from the expert {rival} ({interval})"
         case "behind":
-            return f"verdict: {worse}the policy is BEHIND the expert {rival} ({interval}); {advice}"
+            told = f"{worse}the policy is BEHIND the expert {rival} ({interval})"
+    return f"verdict: {told}{_beyond(verdict)}{_advice(verdict)}"
+
+
+def _beyond(verdict: Verdict) -> str:
+    """Where it falls back on larger graphs."""
+    lost = [own for own in verdict.larger if own.word == "behind"]
+    if not lost:
+        return ""
+    sizes = " and ".join(f"{own.nodes:,}" for own in lost)
+    rivals = " and ".join(dict.fromkeys(own.rival for own in lost))
+    also = "also" if verdict.word == "behind" else "but"
+    return f"; {also} BEHIND {rivals} on graphs of {sizes} nodes"
+
+
+def _advice(verdict: Verdict) -> str:
+    lost = [own for own in verdict.larger if own.word == "behind"]
+    if verdict.word != "behind" and not lost:
+        return ""
+    larger = f", larger graphs (--set data.nodes='[8, {lost[0].nodes}]')" if lost else ""
+    return (
+        f"; try more --minutes, another --seed{larger}, or a search (gnarl-solve --search); "
+        "gnarl-solve plays the better of the two there unless --search says otherwise"
+    )

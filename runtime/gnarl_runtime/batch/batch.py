@@ -6,7 +6,7 @@ one graph and its progress per slot, in arrays that are edited in place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,23 @@ class Batch:
     legal: NDArray[np.bool_]  # (B, N) which nodes may be picked now
     # By name. node (B, N), edge (B, E) by edge id, pair (B, N, N), graph and mask_one (B,).
     features: dict[str, Values]
+    # Only where the network does not read all.
+    window: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))  # (B, N)
+    heard: NDArray[np.uint64] = field(  # (B, N, W) bit u of row v: v hears u
+        default_factory=lambda: np.zeros((0, 0, 0), np.uint64)
+    )
+    # What readings keep of the inputs (read_tables.py): found again wherever it is missing.
+    tables: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "tables": {}}
 
     @staticmethod
     def allocate(layout: BatchLayout) -> Batch:
         """An empty batch: every slot has no nodes."""
-        core = {spec.name: np.zeros(spec.shape, spec.dtype) for spec in layout.core()}
+        core: dict[str, Any] = {
+            spec.name: np.zeros(spec.shape, spec.dtype) for spec in layout.core()
+        }
         own = {spec.name: np.zeros(spec.shape, spec.dtype) for spec in layout.features()}
         return Batch(layout=layout, features=own, **core)
 

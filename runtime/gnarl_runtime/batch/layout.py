@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,7 +73,15 @@ class BatchLayout:
             ArraySpec("potential", (b,), "float64"),
             ArraySpec("ended", (b,), "int8"),
             ArraySpec("legal", (b, n), "bool"),
+            *self._views(),
         )
+
+    def _views(self) -> Iterator[ArraySpec]:
+        """What the network reads, where that is not all."""
+        if self.problem.windows:
+            yield ArraySpec("window", (self.slots, self.nodes), "bool")
+        if self.problem.messages:
+            yield ArraySpec("heard", (self.slots, self.nodes, self.words), "uint64")
 
     def features(self) -> tuple[ArraySpec, ...]:
         """The arrays of the spec's own features, by their names in the spec."""

@@ -6,38 +6,32 @@ capacity of the batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_runtime.batch import pack_kernels as kernels
+from gnarl_runtime.batch import pack_kernels as whole_kernels
 from gnarl_runtime.batch import signature as sig
+from gnarl_runtime.batch import view_kernels
 from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.packed import Floats, Index, Packed
+from gnarl_runtime.batch.read_tables import DrawnRanks, features_read
 
-Floats = NDArray[np.float32]
-Index = NDArray[np.int64]
+Features = Mapping[str, NDArray[Any]]
+
+__all__ = ["Packed", "pack"]
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
-    """G graphs side by side: nodes numbered through, messages sorted by destination, source."""
+class View:
+    """The nodes of windows, graph by graph."""
 
-    x: Floats  # (nodes, F) columns of Signature.node
-    edge_raw: Floats  # (messages, K) columns of Signature.edge
-    graph_raw: Floats  # (G, H) columns of Signature.graph
-    rowptr: Index  # (nodes + 1,) messages into node v are rowptr[v] .. rowptr[v + 1] - 1
-    src: Index  # (messages,)
-    dst: Index  # (messages,)
-    graph: Index  # (nodes,) which graph a node is in
-    offsets: Index  # (G + 1,) nodes of graph g are offsets[g] .. offsets[g + 1] - 1
-    legal: NDArray[np.bool_]  # (nodes,) which nodes may be picked now
-
-    @property
-    def graphs(self) -> int:
-        return len(self.offsets) - 1
+    slot: Index  # (nodes,) in which slot
+    node: Index  # (nodes,) which node of its instance
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,50 +44,112 @@ class _Rows:
     src: Index  # (messages,)
     dst: Index  # (messages,)
     graph: Index  # (nodes,)
+    view: View | None = None  # where the network reads a part of each graph
+
+    @property
+    def kernels(self) -> ModuleType:
+        """The loops that fill the columns of these rows."""
+        return whole_kernels if self.view is None else view_kernels
+
+    @property
+    def nodes_at(self) -> tuple[Index, ...]:
+        """What those need to find the nodes."""
+        return (self.slots, self.offsets) if self.view is None else (self.view.slot, self.view.node)
+
+    @property
+    def messages_at(self) -> tuple[Index, ...]:
+        """What those need to find the ends of the messages."""
+        own = (self.rowptr, self.src) if self.view is None else (self.src, self.dst)
+        return (*self.nodes_at, *own)
 
 
-def pack(batch: Batch, slots: Sequence[int] | NDArray[np.integer]) -> Packed:
-    """The graphs in `slots`, in that order, as the network reads them."""
+def pack(
+    batch: Batch,
+    slots: Sequence[int] | NDArray[np.integer],
+    signature: sig.Signature | None = None,
+    drawn: DrawnRanks | None = None,
+) -> Packed:
+    """The graphs in `slots`, in that order, as a network reads them: that of `signature`."""
     chosen = np.asarray(slots, np.int64)  # (G,)
     rows = _rows(batch, chosen)
-    columns = batch.layout.signature
+    columns = signature or batch.layout.signature
+    features = features_read(batch, chosen, columns.reading, drawn)
     legal = np.empty(len(rows.graph), np.bool_)
-    kernels.node_values(chosen, rows.offsets, batch.legal, -1, legal)
+    rows.kernels.node_values(*rows.nodes_at, batch.legal, -1, legal)
     return Packed(
-        x=_node_columns(batch, columns.node, rows),
-        edge_raw=_message_columns(batch, columns.edge, rows),
-        graph_raw=_graph_columns(batch, columns.graph, chosen),
+        x=_node_columns(batch, features, columns.node, rows),
+        edge_raw=_message_columns(batch, features, columns.edge, rows),
+        graph_raw=_graph_columns(batch, features, columns.graph, chosen),
         rowptr=rows.rowptr,
         src=rows.src,
         dst=rows.dst,
         graph=rows.graph,
         offsets=rows.offsets,
         legal=legal,
+        node=None if rows.view is None else rows.view.node,
     )
 
 
 def _rows(batch: Batch, slots: Index) -> _Rows:
     """Which nodes and messages there are: each message once, sorted."""
+    if batch.layout.problem.windows or batch.layout.problem.messages:
+        return _viewed_rows(batch, slots)
     offsets = np.zeros(len(slots) + 1, np.int64)
     np.cumsum(batch.n[slots], out=offsets[1:])
     nodes, columns = int(offsets[-1]), batch.layout.signature
     bits = np.zeros((nodes, batch.layout.words), np.uint64)
-    kernels.start_rows(slots, offsets, columns.all_pairs, batch.n, batch.rowptr, batch.src, bits)
+    whole_kernels.start_rows(
+        slots, offsets, columns.all_pairs, batch.n, batch.rowptr, batch.src, bits
+    )
     for name in columns.pointers:
-        kernels.point_rows(slots, offsets, batch.n, batch.features[name], bits)
+        whole_kernels.point_rows(slots, offsets, batch.n, batch.features[name], bits)
     rowptr, graph = np.empty(nodes + 1, np.int64), np.empty(nodes, np.int64)
-    kernels.count_rows(bits, rowptr)
+    whole_kernels.count_rows(bits, rowptr)
     src, dst = np.empty(int(rowptr[-1]), np.int64), np.empty(int(rowptr[-1]), np.int64)
-    kernels.list_sources(bits, offsets, src, dst, graph)
+    whole_kernels.list_sources(bits, offsets, src, dst, graph)
     return _Rows(slots, offsets, rowptr, src, dst, graph)
 
 
-def _graph_columns(batch: Batch, columns: tuple[sig.GraphColumn, ...], slots: Index) -> Floats:
+def _viewed_rows(batch: Batch, slots: Index) -> _Rows:
+    """The nodes of the windows, then what these hear: nothing costs what the graphs cost."""
+    offsets = np.zeros(len(slots) + 1, np.int64)
+    view_kernels.count_nodes(slots, batch.n, batch.window, offsets)
+    nodes, columns = int(offsets[-1]), batch.layout.signature
+    view = View(np.empty(nodes, np.int64), np.empty(nodes, np.int64))
+    graph = np.empty(nodes, np.int64)
+    shown = np.zeros((len(slots), batch.layout.words), np.uint64)
+    place = np.empty((len(slots), batch.layout.nodes), np.int32)
+    view_kernels.list_nodes(
+        slots, batch.n, batch.window, offsets, view.slot, view.node, graph, shown, place
+    )
+    bits = np.zeros((nodes, batch.layout.words), np.uint64)
+    if batch.layout.problem.messages:
+        view_kernels.start_rows(view.slot, view.node, graph, shown, batch.heard, bits)
+    elif columns.all_pairs:
+        view_kernels.start_all(graph, shown, bits)
+    else:
+        view_kernels.start_rows(view.slot, view.node, graph, shown, batch.adjacency, bits)
+        if columns.directed:
+            arcs = batch.rowptr, batch.src
+            view_kernels.add_sources(view.slot, view.node, graph, shown, *arcs, bits)
+    for name in columns.pointers:
+        pointer = batch.features[name]
+        view_kernels.point_rows(slots, offsets, view.node, shown, place, pointer, bits)
+    rowptr = np.empty(nodes + 1, np.int64)
+    whole_kernels.count_rows(bits, rowptr)
+    src, dst = np.empty(int(rowptr[-1]), np.int64), np.empty(int(rowptr[-1]), np.int64)
+    view_kernels.list_sources(bits, offsets, place, src, dst)
+    return _Rows(slots, offsets, rowptr, src, dst, graph, view)
+
+
+def _graph_columns(
+    batch: Batch, features: Features, columns: tuple[sig.GraphColumn, ...], slots: Index
+) -> Floats:
     out = np.empty((len(slots), len(columns)), np.float32)
     for position, column in enumerate(columns):
         match column:
             case sig.ValueColumn():
-                values: NDArray[Any] = batch.features[column.feature][slots]
+                values: NDArray[Any] = features[column.feature][slots]
                 category = column.category
                 out[:, position] = values if category is None else values == category
             case sig.PhaseColumn():
@@ -103,26 +159,69 @@ def _graph_columns(batch: Batch, columns: tuple[sig.GraphColumn, ...], slots: In
     return out
 
 
-def _node_columns(batch: Batch, columns: tuple[sig.NodeColumn, ...], rows: _Rows) -> Floats:
+def _node_columns(
+    batch: Batch, features: Features, columns: tuple[sig.NodeColumn, ...], rows: _Rows
+) -> Floats:
     table = np.empty((len(rows.graph), len(columns)), np.float32)
     for position, column in enumerate(columns):
-        where, out = (rows.slots, rows.offsets), table[:, position]
+        where, out, kernels = rows.nodes_at, table[:, position], rows.kernels
         match column:
             case sig.ValueColumn():
-                kernels.node_values(*where, batch.features[column.feature], _category(column), out)
+                kernels.node_values(*where, features[column.feature], _category(column), out)
             case sig.MarkColumn():
                 kernels.node_marks(*where, batch.features[column.feature], out)
             case sig.LastColumn():
                 kernels.node_marks(*where, batch.last[:, column.phase], out)
+            case sig.StepsColumn() | sig.EndlessColumn() | sig.ChainColumn():
+                _chain_column(batch, column, rows, out)
             case _:
                 assert_never(column)
     return table
 
 
-def _message_columns(batch: Batch, columns: tuple[sig.MessageColumn, ...], rows: _Rows) -> Floats:
+def _chain_column(
+    batch: Batch,
+    column: sig.StepsColumn | sig.EndlessColumn | sig.ChainColumn,
+    rows: _Rows,
+    out: NDArray[np.float32],
+) -> None:
+    """Chains run through all of a graph, whichever part of it the network reads."""
+    pointer, offsets, found = batch.features[column.feature], rows.offsets, out
+    if rows.view is not None:
+        offsets = np.zeros(len(rows.slots) + 1, np.int64)
+        np.cumsum(batch.n[rows.slots], out=offsets[1:])
+        found = np.empty(offsets[-1], np.float32)
+    match column:
+        case sig.StepsColumn():
+            whole_kernels.chain_steps(rows.slots, offsets, pointer, found)
+        case sig.EndlessColumn():
+            whole_kernels.chain_endless(rows.slots, offsets, pointer, found)
+        case sig.ChainColumn(start=start):
+            marked = _marked(batch, start)
+            whole_kernels.chain_bits(rows.slots, offsets, pointer, marked, found)
+        case _:
+            assert_never(column)
+    if rows.view is not None:
+        out[:] = found[offsets[rows.graph] + rows.view.node]
+
+
+def _marked(batch: Batch, mark: sig.MarkColumn | sig.LastColumn) -> NDArray[np.integer]:
+    """The marked node of every slot, -1 if there is none."""  # (B,)
+    match mark:
+        case sig.MarkColumn():
+            return batch.features[mark.feature]
+        case sig.LastColumn():
+            return batch.last[:, mark.phase]
+        case _:
+            assert_never(mark)
+
+
+def _message_columns(
+    batch: Batch, features: Features, columns: tuple[sig.MessageColumn, ...], rows: _Rows
+) -> Floats:
     table = np.empty((len(rows.src), len(columns)), np.float32)
     for position, column in enumerate(columns):
-        where, out = (rows.slots, rows.offsets, rows.rowptr, rows.src), table[:, position]
+        where, out, kernels = rows.messages_at, table[:, position], rows.kernels
         match column:
             case sig.SelfColumn():
                 kernels.self_bits(rows.src, rows.dst, out)
@@ -130,18 +229,20 @@ def _message_columns(batch: Batch, columns: tuple[sig.MessageColumn, ...], rows:
                 kernels.edge_bits(*where, against, batch.adjacency, out)
             case sig.PointerColumn(against=against):
                 kernels.pointer_bits(*where, against, batch.features[column.feature], out)
+            case sig.DistanceColumn():
+                kernels.distances(*where, features[column.feature], out)
             case sig.ValueColumn():
-                _pair_column(batch, column, where, out)
+                _pair_column(batch, features[column.feature], column, rows, out)
             case _:
                 assert_never(column)
     return table
 
 
 def _pair_column(
-    batch: Batch, column: sig.ValueColumn, where: tuple[Index, Index, Index, Index], out: Floats
+    batch: Batch, values: NDArray[Any], column: sig.ValueColumn, rows: _Rows, out: Floats
 ) -> None:
     """An edge or pair feature along each message."""
-    values, category = batch.features[column.feature], _category(column)
+    category, where, kernels = _category(column), rows.messages_at, rows.kernels
     if values.ndim == 3:
         kernels.pair_values(*where, column.against, values, category, out)
     else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnarl_compiler.support.edges import joined
+from gnarl_compiler.support.edges import joined, points_apart
 from gnarl_compiler.support.jit import njit
 
 ONE = np.uint64(1)
@@ -110,6 +110,64 @@ def node_marks(slots, offsets, marked, out):  # type: ignore[no-untyped-def]
             out[first + v] = np.float32(v == mark)
 
 
+UNKNOWN, UNDER_WAY, ENDLESS = -1, -2, -3
+
+
+@njit
+def count_steps(pointer, steps):  # type: ignore[no-untyped-def]
+    """To the node that points to itself, along each node's chain; ENDLESS in a circle."""
+    steps[:] = UNKNOWN
+    for v in range(len(steps)):
+        u, walked = v, 0
+        while steps[u] == UNKNOWN:
+            steps[u] = UNDER_WAY
+            if pointer[u] == u:
+                steps[u] = 0
+            else:
+                u = pointer[u]
+                walked += 1
+        known = ENDLESS if steps[u] == UNDER_WAY else steps[u]
+        u = v
+        while steps[u] == UNDER_WAY:
+            steps[u] = ENDLESS if known == ENDLESS else known + walked
+            walked -= 1
+            u = pointer[u]
+
+
+@njit
+def chain_steps(slots, offsets, pointer, out):  # type: ignore[no-untyped-def]
+    """Steps to the end of the chain over the most of the graph; 0 in a circle."""
+    for g in range(len(slots)):
+        first, n = offsets[g], offsets[g + 1] - offsets[g]
+        steps = np.empty(n, np.int64)
+        count_steps(pointer[slots[g]], steps)
+        most = max(np.int64(1), steps.max()) if n else 1
+        for v in range(n):
+            out[first + v] = np.float32(max(steps[v], 0)) / np.float32(most)
+
+
+@njit
+def chain_endless(slots, offsets, pointer, out):  # type: ignore[no-untyped-def]
+    for g in range(len(slots)):
+        first, n = offsets[g], offsets[g + 1] - offsets[g]
+        steps = np.empty(n, np.int64)
+        count_steps(pointer[slots[g]], steps)
+        for v in range(n):
+            out[first + v] = np.float32(steps[v] == ENDLESS)
+
+
+@njit
+def chain_bits(slots, offsets, pointer, marked, out):  # type: ignore[no-untyped-def]
+    """The nodes that the chain of a graph's marked node passes through, itself included."""
+    for g in range(len(slots)):
+        first, n, b = offsets[g], offsets[g + 1] - offsets[g], slots[g]
+        out[first : first + n] = np.float32(0)
+        u = marked[b]
+        while 0 <= u < n and out[first + u] == np.float32(0):
+            out[first + u] = np.float32(1)
+            u = pointer[b, u]
+
+
 @njit
 def self_bits(src, dst, out):  # type: ignore[no-untyped-def]
     for e in range(len(src)):
@@ -136,6 +194,15 @@ def pointer_bits(slots, offsets, rowptr, src, against, pointer, out):  # type: i
                 u = src[e] - first
                 there = pointer[b, u] == v if against else pointer[b, v] == u
                 out[e] = np.float32(there)
+
+
+@njit
+def distances(slots, offsets, rowptr, src, points, out):  # type: ignore[no-untyped-def]
+    for g in range(len(slots)):
+        b, first = slots[g], offsets[g]
+        for v in range(offsets[g + 1] - first):
+            for e in range(rowptr[first + v], rowptr[first + v + 1]):
+                out[e] = np.float32(points_apart(points, b, src[e] - first, v))
 
 
 @njit

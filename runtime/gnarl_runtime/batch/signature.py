@@ -11,19 +11,22 @@ from dataclasses import dataclass
 
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, PAIR
+from gnarl_runtime.batch.reading import PLAIN, Reading
 
 
 @dataclass(frozen=True)
 class ValueColumn:
     """A feature's value; with a category, whether the value is that category.
 
-    `against`: a message u -> v reads the feature at (v, u) instead of (u, v).
+    `against`: a message u -> v reads the feature at (v, u) instead of (u, v). `ordered`: values
+    are numbers, of which there is a smallest and a largest.
     """
 
     name: str
     feature: str
     category: int | None = None
     against: bool = False
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,41 @@ class PointerColumn:
     against: bool = False
 
 
-NodeColumn = ValueColumn | MarkColumn | LastColumn
-MessageColumn = ValueColumn | SelfColumn | EdgeColumn | PointerColumn
+@dataclass(frozen=True)
+class DistanceColumn:
+    """How far the ends of a message are apart, by a feature of points."""
+
+    name: str
+    feature: str
+
+
+@dataclass(frozen=True)
+class StepsColumn:
+    """How far a node is from the end of its chain of pointers, 1 the farthest of its graph."""
+
+    name: str
+    feature: str
+
+
+@dataclass(frozen=True)
+class EndlessColumn:
+    """Whether a node's chain of pointers runs in a circle."""
+
+    name: str
+    feature: str
+
+
+@dataclass(frozen=True)
+class ChainColumn:
+    """Whether the chain of pointers of a marked node passes through a node."""
+
+    name: str
+    feature: str
+    start: MarkColumn | LastColumn
+
+
+NodeColumn = ValueColumn | MarkColumn | LastColumn | StepsColumn | EndlessColumn | ChainColumn
+MessageColumn = ValueColumn | SelfColumn | EdgeColumn | PointerColumn | DistanceColumn
 GraphColumn = ValueColumn | PhaseColumn
 
 
@@ -105,6 +141,7 @@ class Signature:
     directed: bool
     phases: tuple[str, ...]
     observed: tuple[Observed, ...]  # in the order of the spec
+    reading: Reading = PLAIN  # how numbers become columns
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns by location."""
@@ -112,12 +149,13 @@ class Signature:
         return {place.name: tuple(column.name for column in own) for place, own in places}
 
 
-def signature_of(problem: Problem) -> Signature:
-    """The columns of a problem."""
+def signature_of(problem: Problem, chains: bool = False, reading: Reading = PLAIN) -> Signature:
+    """The columns of a problem; with `chains`, also where pointers lead in the end."""
     observed = [feature for feature in problem.features if feature.observed]
     pointers = [feature.name for feature in observed if feature.points]
+    node = tuple(_node_columns(problem, observed))
     return Signature(
-        node=tuple(_node_columns(problem, observed)),
+        node=node + _chain_columns(pointers, node) if chains else node,
         edge=tuple(_message_columns(problem, observed)),
         graph=tuple(_graph_columns(problem, observed)),
         pointers=tuple(pointers),
@@ -125,6 +163,7 @@ def signature_of(problem: Problem) -> Signature:
         directed=problem.graph.directed,
         phases=tuple(phase.name for phase in problem.phases),
         observed=tuple(_described(feature) for feature in observed),
+        reading=reading,
     )
 
 
@@ -169,10 +208,20 @@ def _node_columns(problem: Problem, observed: list[Feature]) -> Iterator[NodeCol
     for feature in observed:
         if feature.marks:
             yield MarkColumn(feature.name, feature.name)
-        elif feature.place is NODE and not feature.points:
+        elif feature.place is NODE and not feature.points and not feature.type.apart:
             yield from _value_columns(feature)
     for position, phase in enumerate(problem.phases):
         yield LastColumn(f"last({phase.name})", position)
+
+
+def _chain_columns(pointers: list[str], node: tuple[NodeColumn, ...]) -> tuple[NodeColumn, ...]:
+    """What following a pointer to its end tells, however many steps away that is."""
+    marks = [column for column in node if isinstance(column, MarkColumn | LastColumn)]
+    found: list[NodeColumn] = []
+    for name in pointers:
+        found += [StepsColumn(f"steps({name})", name), EndlessColumn(f"endless({name})", name)]
+        found += [ChainColumn(f"{name}*[{mark.name}]", name, mark) for mark in marks]
+    return tuple(found)
 
 
 def _graph_columns(problem: Problem, observed: list[Feature]) -> Iterator[GraphColumn]:
@@ -193,6 +242,8 @@ def _message_columns(problem: Problem, observed: list[Feature]) -> Iterator[Mess
         if feature.points:
             yield PointerColumn(f"src == {feature.name}[dst]", feature.name)
             yield PointerColumn(f"dst == {feature.name}[src]", feature.name, against=True)
+        elif feature.type.apart:
+            yield DistanceColumn(f"distance({feature.name}, src, dst)", feature.name)
         elif feature.width == 2:
             yield from _value_columns(feature, "[src, dst]")
             if directed or feature.place is PAIR:
@@ -205,7 +256,7 @@ def _value_columns(
     """One column for a number or a mask, one per category for a category."""
     name = feature.name + where
     if not feature.categories:
-        yield ValueColumn(name, feature.name, against=against)
+        yield ValueColumn(name, feature.name, against=against, ordered=feature.is_number)
         return
     for category in range(feature.categories):
         label = f"{name}={_choice(feature, category)}"

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from gnarl_dsl.externs import with_code
 from gnarl_dsl.model import NO_CODE, Code, Problem
 from gnarl_dsl.report.failures import Notice, UsageError
+from gnarl_runtime.batch.reading import PLAIN, Reading
 from gnarl_runtime.checkpoints.arrays import (
     CheckpointError,
     first_non_finite,
@@ -57,6 +58,7 @@ class Meta(BaseModel):
     updates: int  # that the weights have seen
     scores: dict[str, float]  # on the validation graphs
     provenance: dict[str, Any]
+    reading: Reading = PLAIN  # of numbers; files from before there were others have none
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +133,7 @@ def make_meta(
 
 def save_checkpoint(path: Path, policy: Policy, meta: Meta) -> None:
     """Write the weights; an older file of that name stays until the new one is complete."""
+    meta = meta.model_copy(update={"reading": policy.reading})
     write_arrays(path, module_arrays(policy), meta.model_dump_json())
 
 
@@ -151,7 +154,7 @@ def load_checkpoint(path: str | Path, device: str = "cpu", code: Code = NO_CODE)
         raise CheckpointError(f"{file}: {error}") from None
     _tell_changes(file, meta, problem)
     _verify_sizes(file, meta.policy, arrays)
-    policy = Policy(problem, meta.policy)
+    policy = Policy(problem, meta.policy, reading=meta.reading)
     _verify_weights(file, policy, arrays)
     restore_module(policy, arrays)
     return TrainedPolicy(policy.to(device).eval(), problem, meta, file)
@@ -171,8 +174,9 @@ def _verify_sizes(file: Path, policy: PolicyConfig, arrays: Mapping[str, NDArray
     """Before a network is built: the file holds as much as the description says."""
     widest = max((max(values.shape, default=1) for values in arrays.values()), default=0)
     for name, said, most in (
-        ("rounds", policy.rounds, len(arrays)),
+        ("rounds", 1 if policy.tied else policy.rounds, len(arrays)),
         ("width", policy.width, widest),
+        ("firsts", policy.firsts, widest),
     ):
         if said > most:
             raise CheckpointError(

@@ -51,8 +51,14 @@ class Data(Section):
     nodes: int | tuple[int, int] | None = None  # instead of the split's own sizes
     # Instances drawn; None is what the spec's `train` line says.
     pool: Annotated[int, Field(ge=1)] | None = None
+    # Nodes of larger graphs, of which `bc.larger` and `improve.larger` say how many there are.
+    larger_nodes: tuple[int, int] | None = None
     # Scalar inputs of each instance are multiplied by a factor, log-uniform in this range.
     scale: tuple[Annotated[float, Field(gt=0)], Annotated[float, Field(gt=0)]] = (1.0, 1.0)
+    # Share of the instances of `bc` in which ranks are not equally far apart but drawn: small
+    # graphs have few, and a network that never saw close ones cannot tell them apart. Only where
+    # `policy.levels` is on and something is read as ranks.
+    drawn_ranks: Annotated[float, Field(ge=0, le=1)] = 0.0
     boundary: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of episodes on moved instances
     boundary_pool: Annotated[int, Field(ge=1)] = 2_000
     boundary_margin: tuple[float, float] = (1e-3, 1e-1)  # log-uniform
@@ -68,6 +74,13 @@ class Data(Section):
             raise ValueError(f"expected nodes = [low, high] from 1 up, found {found}")
         if isinstance(self.nodes, int) and self.nodes < 1:
             raise ValueError(f"expected nodes from 1 up, found {self.nodes}")
+        return self
+
+    @model_validator(mode="after")
+    def _larger_nodes_can_be_drawn(self) -> Data:
+        own = self.larger_nodes
+        if own is not None and not 1 <= own[0] <= own[1]:
+            raise ValueError(f"expected larger_nodes = [low, high] from 1 up, found {list(own)}")
         return self
 
     @model_validator(mode="after")
@@ -93,6 +106,7 @@ class Imitation(Section):
         0.25  # picks drawn from the policy; the rest its best
     )
     critic: Annotated[float, Field(ge=0)] = 0.0  # weight of the critic's loss, for bc+ppo
+    larger: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of graphs with `data.larger_nodes`
 
 
 class Reinforcement(Section):
@@ -125,6 +139,8 @@ class Improvement(Section):
     updates: Annotated[int, Field(ge=1)] = 400
     graphs: Annotated[int, Field(ge=1)] = 32  # of the pool that are played in one update
     samples: Annotated[int, Field(ge=2)] = 32  # episodes of each: best picks once, drawn ones
+    larger: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of graphs with `data.larger_nodes`
+    larger_samples: Annotated[int, Field(ge=2)] = 4  # episodes of each of these
     experts: bool = True  # those that read no oracle play each graph, too
     epochs: Annotated[int, Field(ge=1)] = 8  # times that the best episode of each is learned
     batch: Annotated[int, Field(ge=1)] = 64  # states of one gradient
@@ -141,6 +157,11 @@ class Validation(Section):
     graphs: Annotated[int, Field(ge=1)] = 100
     # None: the sizes of the `valid` split. Several: as many graphs of each, `graphs` in all.
     nodes: int | tuple[int, ...] | None = None
+    # Besides, graphs of so many nodes, which count half however few they are: their rewards times
+    # `larger_weight`, since those of larger graphs are of another size.
+    larger: Annotated[int, Field(ge=1)] | None = None
+    larger_graphs: Annotated[int, Field(ge=1)] = 10
+    larger_weight: Annotated[float, Field(gt=0)] = 1.0
     # Updates of the last part; None: so many that there are eight validations.
     every: Annotated[int, Field(ge=1)] | None = None
     stop_when_perfect: bool = True  # where every episode has the same length
@@ -152,10 +173,11 @@ class Validation(Section):
 
     @property
     def shares(self) -> list[tuple[int | None, int]]:
-        """Sizes, and how many graphs of each."""
+        """Sizes, and how many graphs of each; the larger ones are the last."""
         sizes = self.nodes if isinstance(self.nodes, tuple) else (self.nodes,)
+        last = [] if self.larger is None else [(self.larger, self.larger_graphs)]
         each, rest = divmod(self.graphs, len(sizes))
-        return [(size, each + (place < rest)) for place, size in enumerate(sizes)]
+        return [*((size, each + (place < rest)) for place, size in enumerate(sizes)), *last]
 
     @model_validator(mode="after")
     def _every_size_has_a_graph(self) -> Validation:

@@ -37,7 +37,12 @@ def default_recipe(problem: Problem) -> tuple[str, Recipe]:
     for name in (problem.name, f"{problem.name}_bc", f"{problem.name}_ppo"):
         if name in shipped_recipes():
             return name, load_recipe(name)
-    return AUTO, Recipe()
+    return AUTO, auto_base()
+
+
+def auto_base() -> Recipe:
+    """What a recipe that is chosen starts from: numbers are read by their level."""
+    return set_keys(Recipe(), {"policy.levels": True}, AUTO)
 
 
 def load_recipe(name: str) -> Recipe:

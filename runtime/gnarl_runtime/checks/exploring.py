@@ -40,6 +40,7 @@ from gnarl_runtime.checks.properties.expert_properties import (
 )
 from gnarl_runtime.checks.properties.figures import OFF_PATH, Figures
 from gnarl_runtime.checks.properties.found import Check, Collector, Found
+from gnarl_runtime.checks.properties.level_properties import LEVELS_OF_NODES, check_levels, uses_of
 from gnarl_runtime.checks.properties.rank_properties import check_luck, check_uneven
 from gnarl_runtime.checks.properties.renaming import check_renaming
 from gnarl_runtime.checks.properties.reward_properties import (
@@ -48,19 +49,21 @@ from gnarl_runtime.checks.properties.reward_properties import (
     check_rewards,
     check_telescope,
 )
+from gnarl_runtime.checks.properties.seen import check_window
 from gnarl_runtime.checks.properties.worth import Standings
 
 AT_ONCE = 128  # instances explored side by side
 _SHARE = 2_000  # transitions that an instance is worth looking at for
 _KEPT = 300_000  # states that lints may look at
 _RENAMED = {True: 200_000, False: 8_000}  # transitions followed under other names, by jit
+_CHANGED = 12  # instances of a size whose numbers are changed
 _PLAY = 200_000  # states of an expert's own play
 _REWARDED = 8  # instances of a size on which rewards besides the default are tried
 
 CHECKS: tuple[Check, ...] = (
     *(check_run_errors, check_dead_ends, check_endless, check_ends, check_unwinnable),
     *(check_telescope, check_optimal, check_rewards, check_misleading),
-    *(check_uneven, check_luck),
+    *(check_uneven, check_luck, check_window),
 )
 
 
@@ -144,6 +147,8 @@ class Exploration:
                 return
         self.sizes[n] = summary
         self._renaming(plan, artifact)
+        if n in LEVELS_OF_NODES:
+            self._levels(plan)
 
     def _plan(self, n: int, transitions: int) -> SmallInstances:
         """The instances of a size, fewer if there are too many to look at each for long."""
@@ -218,6 +223,13 @@ class Exploration:
         view = View(space)
         self._take(space, check_renaming(view, self.options.seed))
         view.close()
+
+    def _levels(self, plan: SmallInstances) -> None:
+        """Some instances again, with their numbers changed as the levels of a use allow."""
+        some = [plan.instances[k] for k in spread(len(plan.instances), _CHANGED)]
+        for use in uses_of(self.problem):
+            for space, found in check_levels(self.problem, use, some):
+                self._take(space, [found])
 
     def _rewards(self, sizes: list[int]) -> None:
         """Objectives and rewards besides the default one, on a few instances."""

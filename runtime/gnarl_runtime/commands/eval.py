@@ -21,6 +21,7 @@ from gnarl_runtime.commands.arguments import (
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import command_parser
 from gnarl_runtime.commands.work.outputs import verify_outputs
+from gnarl_runtime.search.strategy import forms, parse_searches
 
 EXAMPLES = """
   gnarl-eval --pretrained bellman_ford                 weights that come with GNARL
@@ -29,6 +30,8 @@ EXAMPLES = """
   gnarl-eval runs/tsp --data berlin52.tsp             graphs from a file
   gnarl-eval runs/mvc runs/mvc-2                      the same graphs: do the two differ?
   gnarl-eval runs/bfs --temperature 0.05 --samples 100   how many different solutions?
+  gnarl-eval runs/tsp --search sample:64,beam:16,time:2   which search is worth its seconds?
+  gnarl-eval runs/mvc --sizes 16,32 --optimum         how far from the optimum?
   gnarl-eval runs/tsp --json tsp.json --plot tsp.png
 """
 BASELINES = """\
@@ -56,6 +59,8 @@ def build_parser() -> argparse.ArgumentParser:
     add("--samples", type=int, default=1, metavar="K", help="attempts at each graph (default 1)")
     add("--against", metavar="NAME,NAME", help="baselines to play on the same graphs")
     add("--reference", metavar="EXPERT", help="whose objective `ratio` refers to")
+    add("--search", metavar="HOW,HOW", help=f"search, too: {', '.join(forms())} (docs/search.md)")
+    add("--optimum", action="store_true", help="how far all are from the best that can be found")
     add("--no-reference", action="store_true", help="leave out metrics and what they need solved")
     add("--json", metavar="FILE", help="write all figures to a file")
     add("--plot", metavar="FILE", help="draw success and ratio over sizes (.png, .svg, .pdf)")
@@ -88,6 +93,7 @@ def _verify(args: argparse.Namespace) -> None:
         verify_run(other)
     parse_sizes(args.sizes)
     parse_names("--against", args.against)
+    args.search = parse_searches(args.search) if args.search is not None else ()
     parse_params(args.param)
     verify_file_to_read("--data", args.data)
     verify_file_to_write("--json", args.json)

@@ -6,7 +6,7 @@ This is what trainers and evaluation use; the Gymnasium environments are adapter
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,14 @@ from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.edges import fill_ends
 from gnarl_compiler.support.endings import RUNNING
 from gnarl_dsl.externs import with_installed
-from gnarl_dsl.model import BestExpert, PlannedExpert, Problem, SearchExpert
+from gnarl_dsl.model import (
+    BestExpert,
+    GreedyExpert,
+    PlannedExpert,
+    Problem,
+    RuleExpert,
+    SearchExpert,
+)
 from gnarl_dsl.model.kinds import DERIVED
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.batch.batch import Batch
@@ -83,6 +90,11 @@ class Engine:
         self.ends = np.zeros((slots, self.batch.layout.edges, 2), np.int32)
         self.environments = np.arange(slots)
         self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
+        # What the network reads: found at reset where inputs decide it, else in every state.
+        known = compiled.artifact.abi.has
+        views = (Role.WINDOW.of(), Role.MESSAGES.of())
+        self._views = [name for name in views if known(name)]
+        self._early_views = [name for name in (Role.MESSAGES.of("reset"),) if known(name)]
         self.episodes = np.zeros(slots, np.int64)
         self.instance = np.zeros(slots, np.int64)  # (slots,) its number in the pool
         self.following = {  # how far each slot follows what was found, by expert
@@ -126,6 +138,8 @@ class Engine:
             found.start(slots)
         self.kernels.reset(slots)
         self._fill_ends(slots)
+        for name in self._early_views:
+            self.kernels.run(name, slots)
         self._observe(slots)
 
     def step(self, actions: NDArray[np.int64]) -> None:
@@ -149,6 +163,8 @@ class Engine:
         if self._has_derived:
             self.kernels.run("observe", slots, self.kernels.fault)
             self.kernels.raise_faults()
+        for name in self._views:
+            self.kernels.run(name, slots)
 
     def expert(
         self,
@@ -175,8 +191,10 @@ class Engine:
                 self._plan(str(chosen))
                 running = self.batch.ended == RUNNING
                 self.following[str(chosen)].fill(out, asked, self.instance, running)
-            case _:
+            case RuleExpert() | GreedyExpert():
                 self.kernels.run(Role.EXPERT.of(str(chosen)), asked, out)
+            case expert:
+                assert_never(expert)
         return out
 
     def _plan(self, name: str) -> NDArray[np.int64]:

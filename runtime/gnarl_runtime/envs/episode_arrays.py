@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_runtime.envs.engine import Engine
 
 Index = NDArray[np.int64]
@@ -39,4 +40,6 @@ def moving_arrays(engine: Engine) -> list[NDArray[Any]]:
     steady = {f"feature.{f.name}" for f in engine.batch.layout.stored() if f.stage.steady}
     if not engine.problem.graph.mutable:
         steady |= {"engine.ends", *(f"batch.{name}" for name in _STEADY)}
+    if engine.compiled.artifact.abi.has(Role.MESSAGES.of("reset")):
+        steady |= {"batch.heard"}
     return [values for name, values in episode_arrays(engine).items() if name not in steady]

@@ -11,7 +11,7 @@ from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.explain import why_illegal
 from gnarl_compiler.interpret.state import Ending, Episode, IllegalPick, State
 from gnarl_dsl.model.kinds import INPUT, ORACLE, STATE
-from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.batch import Batch, pack_bits
 
 _ENDINGS: tuple[Ending | None, ...] = (None, "terminated", "truncated")
 
@@ -28,6 +28,11 @@ def load_state(batch: Batch, slot: int, state: State) -> None:
         batch.load_feature(slot, feature, np.asarray(dense), state.adjacency)
     batch.legal[slot] = False
     batch.legal[slot, : state.n] = game.mask(state)
+    if batch.layout.problem.windows:
+        batch.window[slot] = False
+        batch.window[slot, : state.n] = game.window(state)
+    if batch.layout.problem.messages:
+        batch.heard[slot] = pack_bits(game.heard(state), batch.layout.nodes)
 
 
 def _load_progress(batch: Batch, slot: int, state: State) -> None:

@@ -5,8 +5,8 @@ Keys besides the features are words that no feature can be called:
     n      (1,)    nodes in use               edges  (E, 2)  both ends of each edge, -1 unused
     phase  (1,)    which phase picks now      last   (P,)    latest pick per phase, -1 unset
 
-Node features are (N,), pair features (N, N), edge features (E,) in the order of `edges`;
-graph features and the node of a mask_one are (1,).
+Node features are (N,), points (N, 2), pair features (N, N), edge features (E,) in the order of
+`edges`; graph features and the node of a mask_one are (1,).
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ def _space(feature: Feature, layout: BatchLayout) -> spaces.Space[Any]:
     shape = feature.room(layout.nodes, layout.edges) or (1,)
     if feature.is_truth:
         return spaces.MultiBinary(shape)
+    if feature.type.apart:
+        return spaces.Box(-np.inf, np.inf, (*shape, 2), np.float32)
     most, kind = feature.limit(layout.nodes), np.dtype(feature.stored).type
     if most is None:
         return spaces.Box(-np.inf, np.inf, shape, kind)
@@ -62,6 +64,8 @@ def live_views(engine: Engine) -> Observation:
         if feature.observed:
             values = batch.features[feature.name]
             values = values[:, None] if values.ndim == 1 else values
+            if feature.type.apart:
+                values = values.view(np.float32).reshape(*values.shape, 2)
             views[feature.name] = values.view(np.int8) if feature.is_truth else values
     return views
 

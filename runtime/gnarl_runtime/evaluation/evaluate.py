@@ -17,6 +17,8 @@ from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.baselines import find_baselines
 from gnarl_runtime.evaluation.comparisons import Comparison, compare_by_size
 from gnarl_runtime.evaluation.kept import Kept, Played
+from gnarl_runtime.evaluation.searched import Best, Gaps, find_best, gaps_by_size, play_searched
+from gnarl_runtime.evaluation.solving import Attempts
 from gnarl_runtime.evaluation.summary import Row, rows_by_size
 from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
 from gnarl_runtime.network.policy import Policy
@@ -24,6 +26,7 @@ from gnarl_runtime.search.outcomes import Keep, Outcomes, join_outcomes
 from gnarl_runtime.search.planned.planning import plan_experts
 from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer
 from gnarl_runtime.search.rollout import messages_in, play_with
+from gnarl_runtime.search.strategy import PICKS, Strategy
 
 # Training draws from seeds below this one: no split shares an instance with it.
 FRESH = 2**32
@@ -52,6 +55,8 @@ class Plan:
     metrics: bool = True  # without, no oracle is solved for metrics and references
     max_rounds: int | None = None  # instead of the spec's limit, if that is higher
     slots: int | None = None
+    search: tuple[Strategy, ...] = ()  # which the policy drives, besides playing by itself
+    optimum: bool = False  # how far everybody is from the best that can be found
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ class Figures:
     rivals: dict[str, list[Row]] = field(default_factory=dict)
     among_runs: list[Comparison] = field(default_factory=list)
     with_baselines: list[Comparison] = field(default_factory=list)
+    searches: dict[str, list[Row]] = field(default_factory=dict)
+    gaps: list[Gaps] = field(default_factory=list)
 
 
 def evaluate(
@@ -94,6 +101,7 @@ def evaluate(
     rows: dict[str, list[Row]] = {name: [] for name in run.names}
     among_runs: list[Comparison] = []
     with_baselines: list[Comparison] = []
+    gaps: list[Gaps] = []
     figure = problem.objectives[0].name if problem.objectives else None
     own_names = [own.name for own in runs]
     for played in run.played():
@@ -106,6 +114,8 @@ def evaluate(
         among_runs += compare_by_size(joined, [*combinations(own_names, 2)], figure)
         others = [(own, baseline.name) for own in own_names for baseline in run.baselines]
         with_baselines += compare_by_size(joined, others, figure)
+        if plan.optimum:
+            gaps += gaps_by_size(joined, _joined_best(played))
     return Figures(
         problem,
         plan,
@@ -116,15 +126,25 @@ def evaluate(
         {rival.name: rows[rival.name] for rival in rivals},
         among_runs,
         with_baselines,
+        {own.name: rows[own.name] for own in run.searches},
+        gaps,
+    )
+
+
+def _joined_best(played: Sequence[Played]) -> Best:
+    given = [part.best for part in played if part.best is not None]
+    return Best(
+        np.concatenate([own.objective for own in given]),
+        np.concatenate([own.proven for own in given]),
     )
 
 
 def split_sizes(problem: Problem, split: str, instances: str | None = None) -> list[int]:
     """The numbers of nodes that a split lists; nothing if it draws from a range."""
-    args = {arg.name: arg for arg in choose_split(problem, split, instances).args}
-    own = args.get("n")
-    listed = own is not None and own.kind == "one_of"
-    return sorted({int(value) for value in own.values}) if own is not None and listed else []
+    lines = choose_split(problem, split, instances).lines
+    own = [arg for line in lines for arg in line.args if arg.name == "n"]
+    listed = all(arg.kind == "one_of" for arg in own)
+    return sorted({int(value) for arg in own for value in arg.values}) if listed else []
 
 
 def choose_reference(problem: Problem, plan: Plan) -> str | None:
@@ -152,6 +172,26 @@ def _silent(what: str, done: int, total: int) -> None:
 
 
 @dataclass(frozen=True)
+class Searching:
+    """A policy that drives a search."""
+
+    name: str
+    run: Rival
+    strategy: Strategy
+
+
+def _searches(runs: Sequence[Rival], strategies: Sequence[Strategy]) -> list[Searching]:
+    """All strategies of all runs, but for what they play anyway."""
+    alone = len(runs) == 1
+    return [
+        Searching(str(own) if alone else f"{run.name}, {own}", run, own)
+        for run in runs
+        for own in strategies
+        if own != PICKS
+    ]
+
+
+@dataclass(frozen=True)
 class _Part:
     """Graphs that are drawn and played together."""
 
@@ -174,6 +214,7 @@ class _Run:
     ) -> None:
         self.runs, self.problem, self.plan, self.progress = runs, problem, plan, progress
         self.kept = kept
+        self.searches = _searches(runs, plan.search)
         self.baselines = find_baselines(problem, plan.against)
         self.reference = choose_reference(problem, plan)
         experts = [baseline.expert for baseline in self.baselines if baseline.expert]
@@ -187,7 +228,8 @@ class _Run:
     @property
     def names(self) -> list[str]:
         """Of all players, in the order in which they are shown."""
-        return [*(own.name for own in self.runs), *(other.name for other in self.baselines)]
+        searches = [own.name for own in self.searches]
+        return [*(own.name for own in self.runs), *searches, *(b.name for b in self.baselines)]
 
     def joined(self, played: Sequence[Played]) -> dict[str, Outcomes]:
         """What came of all parts together, by player: files know players by their numbers."""
@@ -254,11 +296,35 @@ class _Run:
             *(PolicyPlayer(own.policy, own.temperature, seed) for own in self.runs),
             *(baseline.player(seed) for baseline in self.baselines),
         ]
-        outcomes = {
-            str(number): self._play(player, name, part, pool)
-            for number, (name, player) in enumerate(zip(self.names, players, strict=True))
-        }
-        return Played(outcomes, self._reference_objectives(part, pool))
+        runs = len(self.runs)
+        named = [*(own.name for own in self.runs), *(own.name for own in self.baselines)]
+        played = [
+            self._play(player, name, part, pool)
+            for name, player in zip(named, players, strict=True)
+        ]
+        played[runs:runs] = [self._search(own, part, pool) for own in self.searches]
+        outcomes = {str(number): own for number, own in enumerate(played)}
+        best = self._find_best(part, pool) if self.plan.optimum else None
+        return Played(outcomes, self._reference_objectives(part, pool), best)
+
+    def _search(self, own: Searching, part: _Part, pool: Pool) -> Outcomes:
+        """The best episodes that a strategy finds."""
+        drawn = own.run.temperature if own.strategy.kind.draws else None
+        attempts = Attempts(own.strategy, drawn, self.plan.seed, False, self.plan.max_rounds)
+        tell = self._teller(f"{part.label}, {own.name.removeprefix('the ')}", part)
+        return play_searched(
+            own.run.policy, self.compiled, pool, attempts, lambda what, done, all: tell(done, all)
+        )[0]
+
+    def _find_best(self, part: _Part, pool: Pool) -> Best:
+        tell = self._teller(f"{part.label}, optimum", part)
+        return find_best(
+            self.runs[0].policy,
+            self.compiled,
+            pool,
+            self.plan.seed,
+            lambda what, done, all: tell(done, all),
+        )
 
     def _reference_objectives(self, part: _Part, pool: Pool) -> NDArray[np.float64] | None:
         """What the reference expert reaches on each instance; NaN where it fails."""  # (P,)

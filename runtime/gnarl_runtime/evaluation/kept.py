@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_runtime.checkpoints.arrays import CheckpointError, read_arrays, write_arrays
+from gnarl_runtime.evaluation.searched import Best
 from gnarl_runtime.search.outcomes import Outcomes, Values, blank_outcomes
 
 _EVERY = 10.0  # seconds of playing that a killed process may lose
 _METRIC = "metric:"
 _REFERENCE = "reference"
+_BEST, _PROVEN = "best", "proven"
 
 Part = tuple[str, int]  # what is played, and the number of its first graph
 
@@ -30,6 +32,7 @@ class Played:
 
     outcomes: Mapping[str, Outcomes]
     reference: NDArray[np.float64] | None  # (instances,)
+    best: Best | None = None
 
 
 class Kept:
@@ -120,7 +123,11 @@ def _arrays_of(played: Played) -> dict[str, Values]:
         for name, outcomes in played.outcomes.items()
         for column, values in _columns(outcomes).items()
     }
-    return arrays if played.reference is None else {**arrays, _REFERENCE: played.reference}
+    if played.reference is not None:
+        arrays[_REFERENCE] = played.reference
+    if played.best is not None:
+        arrays |= {_BEST: played.best.objective, _PROVEN: played.best.proven}
+    return arrays
 
 
 def _columns(outcomes: Outcomes) -> dict[str, Values]:
@@ -130,9 +137,10 @@ def _columns(outcomes: Outcomes) -> dict[str, Values]:
 
 
 def _played(arrays: Mapping[str, Values]) -> Played:
-    players = dict.fromkeys(name.partition("/")[0] for name in arrays if name != _REFERENCE)
+    players = dict.fromkeys(name.partition("/")[0] for name in arrays if "/" in name)
     outcomes = {name: _outcomes(_below(name, arrays)) for name in players}
-    return Played(outcomes, arrays.get(_REFERENCE))
+    best = Best(arrays[_BEST], arrays[_PROVEN]) if _BEST in arrays else None
+    return Played(outcomes, arrays.get(_REFERENCE), best)
 
 
 def _outcomes(columns: Mapping[str, Values]) -> Outcomes:

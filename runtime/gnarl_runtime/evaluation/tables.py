@@ -12,6 +12,7 @@ import torch
 from gnarl_runtime.checkpoints.provenance import peak_megabytes, provenance
 from gnarl_runtime.evaluation.comparisons import behind_text, runs_text
 from gnarl_runtime.evaluation.evaluate import Figures
+from gnarl_runtime.evaluation.searched import gaps_text
 from gnarl_runtime.evaluation.summary import Row, plain
 
 Cell = tuple[str, str]  # heading, text
@@ -40,9 +41,21 @@ def document(evaluation: Figures, origin: Mapping[str, Any]) -> dict[str, Any]:
         "baselines": rows,
         "runs": {name: [r.document() for r in own] for name, own in evaluation.rivals.items()},
         "comparisons": [found.document() for found in compared],
+        **_searched(evaluation),
         "evaluation": asked,
         **plain(dict(origin)),
     }
+
+
+def _searched(evaluation: Figures) -> dict[str, Any]:
+    """What is there only if it was asked for."""
+    found: dict[str, Any] = {}
+    if evaluation.searches:
+        own = evaluation.searches.items()
+        found["searches"] = {name: [row.document() for row in rows] for name, rows in own}
+    if evaluation.gaps:
+        found["optimum"] = [own.document() for own in evaluation.gaps]
+    return found
 
 
 def machine() -> dict[str, Any]:
@@ -80,13 +93,15 @@ def table_text(evaluation: Figures, width: int, colour: bool) -> str:
 def sentences(evaluation: Figures) -> list[str]:
     """What the figures do not say by themselves: who is better, and who is behind."""
     behind = (behind_text(found) for found in evaluation.with_baselines)
-    return [*map(runs_text, evaluation.among_runs), *(text for text in behind if text)]
+    lines = [*map(runs_text, evaluation.among_runs), *(text for text in behind if text)]
+    return [*lines, *map(gaps_text, evaluation.gaps)]
 
 
 def players_of(evaluation: Figures) -> list[tuple[str, list[Row]]]:
     """Everybody with their rows, the policy first."""
     own = (evaluation.name.removeprefix("the "), evaluation.rows)
-    return [own, *evaluation.rivals.items(), *evaluation.baselines.items()]
+    others = (evaluation.searches, evaluation.rivals, evaluation.baselines)
+    return [own, *(player for some in others for player in some.items())]
 
 
 def table_rows(evaluation: Figures) -> list[list[Cell]]:

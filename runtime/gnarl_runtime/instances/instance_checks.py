@@ -153,4 +153,6 @@ def _verify_edges(values: Values, graph: Graph, what: str) -> None:
 
 def _form(feature: Feature) -> str:
     """What an input or oracle looks like, in words."""
+    if feature.type.apart:
+        return "it is a complex number x + i y per node: (n,)"
     return "it is one node, as a number from 0" if feature.type.single else feature.place.form

@@ -49,8 +49,11 @@ def load_instances(batch: Batch, slots: Index, instances: Sequence[Instance]) ->
     sizes = np.array([instance.graph.n for instance in instances])
     adjacency = stack([instance.graph.adjacency for instance in instances], int(sizes.max()))
     directed = batch.layout.problem.graph.directed
-    edges = _edges(adjacency if directed else np.triu(adjacency))
-    counts = np.bincount(edges.graph, minlength=len(instances))
+    arcs = np.count_nonzero(adjacency, axis=(1, 2))
+    counts = arcs if directed else arcs // 2
+    numbered = any(feature.place is EDGE for feature in batch.layout.stored())
+    # Three numbers per edge are more than all else that is kept of a complete graph.
+    edges = _edges((adjacency if directed else np.triu(adjacency)) if numbered else adjacency[:0])
     _require_room(batch, int(sizes.max()), int(counts.max()))
     batch.n[slots], batch.m[slots] = sizes, counts
     _load_arcs(batch, slots, adjacency)
@@ -75,16 +78,28 @@ def _within(counts: NDArray[np.integer]) -> Index:
 
 
 def _load_arcs(batch: Batch, slots: Index, adjacency: NDArray[np.bool_]) -> None:
-    graph, _, src = np.nonzero(adjacency.transpose(0, 2, 1))
-    counts, nodes = np.bincount(graph, minlength=len(slots)), adjacency.shape[1]
-    batch.src[slots] = 0
-    batch.src[slots[graph], _within(counts)] = src
-    batch.rowptr[slots] = counts[:, None]
-    batch.rowptr[slots, : nodes + 1] = 0
-    batch.rowptr[slots, 1 : nodes + 1] = np.cumsum(adjacency.sum(axis=1), axis=1)
+    nodes = adjacency.shape[1]
+    directed = batch.layout.problem.graph.directed
+    into = np.ascontiguousarray(adjacency.transpose(0, 2, 1)) if directed else adjacency
+    list_arcs(into, np.asarray(slots, np.int64), batch.rowptr, batch.src)
     words = -(-nodes // WORD)
     batch.adjacency[slots] = 0
     batch.adjacency[slots, :nodes, :words] = pack_words(adjacency)
+
+
+@njit
+def list_arcs(into, slots, rowptr, src):  # type: ignore[no-untyped-def]
+    """Where the arcs into each node come from; `into` (K, nodes, nodes) has a row per node."""
+    for k in range(len(slots)):
+        b, arc = slots[k], 0
+        for v in range(into.shape[1]):
+            rowptr[b, v] = arc
+            for u in range(into.shape[2]):
+                if into[k, v, u]:
+                    src[b, arc] = u
+                    arc += 1
+        rowptr[b, into.shape[1] :] = arc
+        src[b, arc:] = 0
 
 
 def pack_words(adjacency: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -26,7 +26,7 @@ from gnarl_compiler.instances.brought import brought_graph
 from gnarl_compiler.instances.draw import Family, draw_inputs, draw_instance, split_seed
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.endings import RUNNING
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import InputLaw, Problem
 from gnarl_dsl.model.kinds import ORACLE
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
@@ -78,7 +78,9 @@ def draw_instances(
     ]
     fits = _fitting(problem, graphs)
     return [
-        _finish(problem, graph, streams, (own, wish.number, attempt)) if fit else None
+        _finish(problem, graph, wish.family.laws, streams, (own, wish.number, attempt))
+        if fit
+        else None
         for wish, own, graph, fit in zip(wishes, seeds, graphs, fits, strict=True)
     ]
 
@@ -134,12 +136,16 @@ def are_connected(adjacency: NDArray[np.bool_], sizes: Index) -> NDArray[np.bool
 
 
 def _finish(
-    problem: Problem, graph: Graph, streams: Streams, key: tuple[int, int, int]
+    problem: Problem,
+    graph: Graph,
+    laws: tuple[InputLaw, ...],
+    streams: Streams,
+    key: tuple[int, int, int],
 ) -> Instance:
     rng = streams.open(*key, reference.TAGS)
     tags = rng.integers(0, 2**63, graph.n).astype(np.uint64)
     values = streams.open(*key, reference.VALUES)
-    return Instance(graph, draw_inputs(problem, graph, values), tags)
+    return Instance(graph, draw_inputs(problem, graph, values, laws), tags)
 
 
 class Drawer:

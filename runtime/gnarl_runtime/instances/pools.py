@@ -19,7 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from gnarl_compiler.build.artifact import Artifact
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
-from gnarl_compiler.instances.draw import Family, choose_split, draw_instance, families
+from gnarl_compiler.instances.draw import (
+    ChosenSplit,
+    Family,
+    choose_split,
+    draw_instance,
+    families,
+    family_of,
+)
 from gnarl_dsl.model import BestExpert, Problem
 from gnarl_dsl.model.kinds import INPUT, ORACLE, Stage
 from gnarl_dsl.report.failures import UsageError
@@ -136,8 +143,9 @@ def draw_pool(
     `artifact` whose reset can tell saves compiling one for that. The batch has room for the most
     nodes that were asked for and the most edges that were drawn.
     """
-    kinds = families(choose_split(problem, split, instances))
-    wishes = _wishes(kinds, range(first, first + count), nodes, index(seed))
+    chosen = choose_split(problem, split, instances)
+    kinds = families(chosen)
+    wishes = _wishes(chosen, range(first, first + count), nodes, index(seed))
     most, report = _most_nodes(kinds, nodes), _Reporter(progress, count)
     recipe = "; ".join(kind.label() for kind in kinds) + (f" nodes={nodes}" if nodes else "")
     source = Provenance(seed=index(seed), split=split, recipe=recipe)
@@ -171,6 +179,20 @@ def pool_of(
     return Pool(batch, provenance or Provenance())
 
 
+def joined(pools: Sequence[Pool]) -> Pool:
+    """The instances of several pools of a problem in one, in order; plans are to be made anew."""
+    first, nodes = pools[0], max(pool.batch.layout.nodes for pool in pools)
+    parts = [pool.batch for pool in pools]
+    return Pool(_joined(first.problem, parts, first.oracles, nodes), first.provenance)
+
+
+def most_nodes(problem: Problem, split: str, instances: str | None = None) -> int | None:
+    """The largest number of nodes that a split draws; None if it says no numbers."""
+    lines = choose_split(problem, split, instances).lines
+    sizes = [max(arg.values) for line in lines for arg in line.args if arg.name == "n"]
+    return int(max(sizes)) if sizes else None
+
+
 # Parts
 
 
@@ -184,7 +206,7 @@ def _indices(given: ArrayLike, size: int, what: str) -> NDArray[np.int64]:
 
 
 def _wishes(
-    kinds: Sequence[Family], numbers: range, nodes: int | tuple[int, int] | None, seed: int
+    split: ChosenSplit, numbers: range, nodes: int | tuple[int, int] | None, seed: int
 ) -> list[Wish]:
     if not numbers:
         raise UsageError(f"a pool needs at least one instance, found count={len(numbers)}")
@@ -195,7 +217,7 @@ def _wishes(
         sizes = (low + uniform_below(high - low + 1, seed, "nodes", np.array(numbers))).tolist()
     else:
         sizes = [nodes] * len(numbers)
-    return [Wish(k, kinds[k % len(kinds)], n) for k, n in zip(numbers, sizes, strict=True)]
+    return [Wish(k, family_of(split, k), n) for k, n in zip(numbers, sizes, strict=True)]
 
 
 def _most_nodes(kinds: Sequence[Family], nodes: int | tuple[int, int] | None) -> int:

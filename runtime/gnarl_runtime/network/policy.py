@@ -14,14 +14,16 @@ from torch import Tensor, nn
 from gnarl_dsl.model import NO_CODE, Problem
 from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import Packed
+from gnarl_runtime.batch.reading import PLAIN, Reading
 from gnarl_runtime.batch.signature import Signature, signature_of
 from gnarl_runtime.network.actor import Critic, Pool, ProtoActor
 from gnarl_runtime.network.encoder import Encoder
+from gnarl_runtime.network.firsts import Firsts, ordered_columns
 from gnarl_runtime.network.freed_memory import keep_freed_memory
 from gnarl_runtime.network.graphs import Graphs, to_graphs
 from gnarl_runtime.network.messages import Kernel
 from gnarl_runtime.network.policy_config import PolicyConfig
-from gnarl_runtime.network.processors import Mpnn, make_processor
+from gnarl_runtime.network.processors import Mpnn, TiedMpnn, make_processor
 from gnarl_runtime.network.segments import segment_argmax, segment_log_softmax, segment_sample
 
 __all__ = [
@@ -55,14 +57,23 @@ class Policy(nn.Module):  # type: ignore[misc]
         problem: Problem | Signature,
         config: PolicyConfig | None = None,
         processor: nn.Module | None = None,
+        reading: Reading = PLAIN,
     ) -> None:
-        """`processor`: one's own instead of the one that the config names."""
+        """`processor`: one's own instead of the one that the config names.
+
+        `reading` is how numbers of a problem are read; a Signature says so itself.
+        """
         super().__init__()
-        self.signature = signature_of(problem) if isinstance(problem, Problem) else problem
         self.config = config or PolicyConfig()
-        self.encoder = Encoder(self.signature, self.config.width)
         code = problem.code if isinstance(problem, Problem) else NO_CODE
+        if isinstance(problem, Problem):
+            problem = signature_of(problem, self.config.chains, reading)
+        self.signature = problem
+        self.encoder = Encoder(self.signature, self.config.width)
         self.processor = make_processor(self.config, code) if processor is None else processor
+        # Without an ordered column there is nobody to be first.
+        able = self.config.firsts and ordered_columns(self.signature)
+        self.firsts = Firsts(self.config, self.signature) if able else None
         self.pool = Pool(self.config.pooling)
         self.actor = ProtoActor(self.config.width, self.config.actor)
         self.critic = Critic(self.config.width)
@@ -70,17 +81,39 @@ class Policy(nn.Module):  # type: ignore[misc]
     def forward(self, packed: Packed | Graphs) -> Output:
         """Scores of all nodes and values of all graphs; illegal nodes are out before a softmax."""
         graphs = to_graphs(packed, self.device) if isinstance(packed, Packed) else packed
+        self._verify_columns(graphs)
         h = self.processor(self.encoder(graphs), graphs)  # (nodes, width)
+        h = h if self.firsts is None else self.firsts(h, graphs)
         pooled = self.pool(h, graphs)  # (graphs, width)
         scores = self.actor(h, pooled, graphs)
         logits = scores.masked_fill(~graphs.legal, -torch.inf)
         return Output(logits, self.critic(pooled), pooled)
 
+    def _verify_columns(self, graphs: Graphs) -> None:
+        """The kernels would read past the end of a row."""
+        found, wanted = graphs.x.shape[1], len(self.signature.node)
+        if found != wanted:
+            raise ValueError(
+                f"expected {wanted} columns per node, found {found}; "
+                "likely fix: pack(batch, slots, policy.signature)"
+            )
+
     def use_kernel(self, kernel: Kernel) -> None:
         """Choose how messages are computed, instead of what GNARL_KERNEL said."""
         for module in self.modules():
-            if isinstance(module, Mpnn | Pool | ProtoActor):
+            if isinstance(module, Mpnn | TiedMpnn | Pool | ProtoActor):
                 module.kernel = kernel
+
+    def use_rounds(self, count: int) -> None:
+        """Choose how many tied rounds there are; other rounds are as many as their weights."""
+        for module in self.modules():
+            if isinstance(module, TiedMpnn):
+                module.count = count
+
+    @property
+    def reading(self) -> Reading:
+        """How states are to be packed for it."""
+        return self.signature.reading
 
     @property
     def device(self) -> torch.device:
@@ -108,17 +141,27 @@ def log_chances(output: Output, packed: Packed) -> Tensor:
 
 
 def argmax(output: Output, packed: Packed) -> Tensor:
-    """The best node of each graph, numbered within the graph; -1 if none is legal."""  # (graphs,)
-    return segment_argmax(output.logits, *_segments(output, packed))
+    """The best node of each graph, as its instance numbers it; -1 if none is legal."""  # (graphs,)
+    return _nodes(segment_argmax(output.logits, *_segments(output, packed)), packed)
 
 
 def sample(output: Output, packed: Packed, uniform: Tensor, temperature: float = 1.0) -> Tensor:
-    """A node of each graph drawn from the policy, numbered within the graph; -1 if none is legal.
+    """A node of each graph drawn from the policy, as its instance numbers it; -1 if none is legal.
 
     `uniform` (graphs,) in [0, 1); a low temperature favours the best (the paper's lambda).
     """  # (graphs,)
     scores = output.logits.double() / temperature
-    return segment_sample(scores, *_segments(output, packed), uniform.to(scores.device))
+    places = segment_sample(scores, *_segments(output, packed), uniform.to(scores.device))
+    return _nodes(places, packed)
+
+
+def _nodes(places: Tensor, packed: Packed) -> Tensor:
+    """Which nodes of the instances stand at these places of each graph; -1 stays."""  # (graphs,)
+    if packed.node is None or not len(packed.node):
+        return places
+    rows = torch.from_numpy(packed.offsets[:-1]).to(places.device) + places
+    node = torch.from_numpy(packed.node).to(places.device)
+    return torch.where(places < 0, -1, node[rows.clamp(0, len(node) - 1)])
 
 
 def _segments(output: Output, packed: Packed) -> tuple[Tensor, Tensor]:

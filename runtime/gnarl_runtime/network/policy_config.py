@@ -9,6 +9,8 @@ Aggregation = Literal["max", "sum"]
 Pooling = Literal["max", "mean"]
 Actor = Literal["distance", "product"]
 
+MOST_TIED = 1_000  # rounds that a file can ask for without bringing weights for each
+
 
 @dataclass(frozen=True)
 class PolicyConfig:
@@ -27,14 +29,43 @@ class PolicyConfig:
     # holds besides what is asked for changes its distance, but not its product.
     actor: Actor = "distance"
     layer_norm: bool = False  # after each round; the paper has none, deep sums may need it
+    chains: bool = False  # nodes also know where pointers lead in the end, however far that is
+    whole: bool = False  # each further round also hears the whole graph
+    # Gates, learned, that choose candidates: of these, flags say who has the smallest and who the
+    # largest of each number, exactly.
+    firsts: int = 0
+    tied: bool = False  # all rounds have the same weights, and each reads the encoding again
+    # Tied rounds: every update of training draws their number, from this up to `rounds`; 0: none.
+    least_rounds: int = 0
+    # Numbers are read by their level of measurement where the spec tells it: as ranks, or as
+    # multiples of the instance's own scale. Weights have the reading that they were trained with.
+    levels: bool = False
+    played_rounds: int = 0  # tied rounds of a policy that plays; 0: `rounds`
 
     def __post_init__(self) -> None:
         require("width", self.width, self.width >= 1, "a whole number from 1")
         require("rounds", self.rounds, self.rounds >= 1, "a whole number from 1")
+        require("firsts", self.firsts, self.firsts >= 0, "a whole number from 0")
         require("message_depth", self.message_depth, self.message_depth in (2, 3), "2 or 3")
+        self._require_what_fits_together()
         require_one_of("aggregation", self.aggregation, get_args(Aggregation))
         require_one_of("pooling", self.pooling, get_args(Pooling))
         require_one_of("actor", self.actor, get_args(Actor))
+
+    def _require_what_fits_together(self) -> None:
+        only_tied = "0 without tied = true"
+        most = (self.rounds, MOST_TIED) if self.tied else (0, 0)
+        wanted = ("a whole number from 0 to rounds", f"a whole number from 0 to {MOST_TIED}")
+        names = ("least_rounds", "played_rounds")
+        for name, top, expected in zip(names, most, wanted, strict=True):
+            found = getattr(self, name)
+            require(name, found, 0 <= found <= top, expected if self.tied else only_tied)
+        if self.tied:
+            require("rounds", self.rounds, self.rounds <= MOST_TIED, f"at most {MOST_TIED}, tied")
+            require("processor", self.processor, self.processor == "mpnn", "mpnn, to be tied")
+        if self.whole:
+            hearing = "mpnn, to hear the whole graph"
+            require("processor", self.processor, self.processor == "mpnn", hearing)
 
 
 def require_one_of(name: str, found: str, known: tuple[str, ...]) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from gnarl_dsl.externs import brought_as, is_brought
 from gnarl_dsl.model import NO_CODE, Code, Trade
+from gnarl_runtime.network.actor import Pool
 from gnarl_runtime.network.encoder import Encoded, Encoding
 from gnarl_runtime.network.graphs import Graphs
 from gnarl_runtime.network.messages import Kernel, MessageWeights, requested_kernel, use_fused
@@ -33,20 +34,63 @@ class Processor(Protocol):
 
 
 class Mpnn(nn.Module):  # type: ignore[misc]
-    """Rounds of messages along every edge of the pack."""
+    """Rounds of messages along every edge of the pack; with `whole`, also from all of the graph."""
 
     def __init__(self, config: PolicyConfig) -> None:
         super().__init__()
         self.kernel: Kernel = requested_kernel()
         self.rounds = nn.ModuleList(MessageRound(config) for _ in range(config.rounds))
+        further = config.rounds - 1 if config.whole else 0
+        self.wholes = nn.ModuleList(Whole(config) for _ in range(further))
 
     def forward(self, encoded: Encoded, graphs: Graphs) -> Tensor:
         context = Encoding(graphs.graph_raw.index_select(0, graphs.graph), encoded.graph.weight)
-        h: Encoding | Tensor = encoded.node
-        for layer in self.rounds:
+        h: Tensor = self.rounds[0](encoded.node, encoded.edge, context, graphs, self.kernel)
+        for position, layer in enumerate(self.rounds[1:]):
+            h = self.wholes[position](h, graphs) if len(self.wholes) else h
             h = layer(h, encoded.edge, context, graphs, self.kernel)
-        assert isinstance(h, Tensor)
         return h
+
+
+class TiedMpnn(nn.Module):  # type: ignore[misc]
+    """The same round again and again: each reads the encoding, and the embeddings before it.
+
+    So it may be used for more rounds than it was trained with: `count` says how many it makes.
+    """
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.kernel: Kernel = requested_kernel()
+        self.count = config.played_rounds or config.rounds
+        self.round = MessageRound(config)
+        # What the encoding adds, to the same sums as `project` and `own` of the round.
+        self.again = nn.Linear(config.width, 3 * config.width, bias=False)
+        self.whole = Whole(config) if config.whole else None
+
+    def forward(self, encoded: Encoded, graphs: Graphs) -> Tensor:
+        context = Encoding(graphs.graph_raw.index_select(0, graphs.graph), encoded.graph.weight)
+        start = encoded.node.then(self.again.weight)
+        h: Tensor | None = None
+        for _ in range(self.count):
+            if self.whole is not None and h is not None:
+                h = self.whole(h, graphs)
+            h = self.round.again(h, start, encoded.edge, context, graphs, self.kernel)
+        assert h is not None
+        return h
+
+
+class Whole(nn.Module):  # type: ignore[misc]
+    """A message from the whole graph to each of its nodes."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.pool = Pool(config.pooling)
+        self.message = nn.Linear(config.width, config.width, bias=False)
+
+    def forward(self, h: Tensor, graphs: Graphs) -> Tensor:
+        """Embeddings with what is known of their graph added."""  # (nodes, width)
+        known: Tensor = self.message(self.pool(h, graphs))  # (graphs, width)
+        return h + known.index_select(0, graphs.graph)
 
 
 class MessageRound(nn.Module):  # type: ignore[misc]
@@ -76,17 +120,38 @@ class MessageRound(nn.Module):  # type: ignore[misc]
         kernel: Kernel,
     ) -> Tensor:
         """New node embeddings from old ones, or from the encoding."""  # (nodes, width)
-        weights = self._weights(h, edge, context)
+        weights = self._weights(self._node_weights(h), edge, context)
         compute = choose_round(kernel, self.own.weight)
         return compute(h if isinstance(h, Tensor) else h.raw, context.raw, weights, graphs)
 
-    def _weights(self, h: Encoding | Tensor, edge: Encoding, context: Encoding) -> RoundWeights:
-        """What this round does to the columns of `h`, edges and graphs."""
+    def again(
+        self,
+        h: Tensor | None,
+        start: Encoding,
+        edge: Encoding,
+        context: Encoding,
+        graphs: Graphs,
+        kernel: Kernel,
+    ) -> Tensor:
+        """The same with `start` added to what the nodes contribute; no embeddings count as 0."""
+        weight, bias = torch.cat([self.project.weight, self.own.weight]), self._node_bias()
+        if start.bias is not None:
+            bias = bias + start.bias
+        columns, own = start.raw, start.weight.t()
+        if h is not None:
+            columns, own = torch.cat([h, columns], dim=1), torch.cat([weight, own], dim=1)
+        compute = choose_round(kernel, self.own.weight)
+        return compute(columns, context.raw, self._weights((own, bias), edge, context), graphs)
+
+    def _weights(
+        self, node: tuple[Tensor, Tensor], edge: Encoding, context: Encoding
+    ) -> RoundWeights:
+        """What this round does to the columns of nodes, edges and graphs."""
         heard, per_message = self._heard()
         into, sent = self.context.weight.chunk(2)
         norm = self.norm
         return RoundWeights(
-            *self._node_weights(h),
+            *node,
             context=context.weight @ (into + sent).t(),
             message=MessageWeights(
                 edge.then(self.edge.weight).weight, self._inner_layers(), self.aggregation
@@ -101,11 +166,14 @@ class MessageRound(nn.Module):  # type: ignore[misc]
     def _node_weights(self, h: Encoding | Tensor) -> tuple[Tensor, Tensor]:
         """Receiver, sender, own: (3 * width, columns) and (3 * width,)."""
         weight = torch.cat([self.project.weight, self.own.weight])
-        bias = torch.cat([self.project.bias, self.own.bias])
+        bias = self._node_bias()
         if isinstance(h, Tensor):
             return weight, bias
         after = bias if h.bias is None else torch.addmv(bias, weight, h.bias)
         return weight @ h.weight.t(), after
+
+    def _node_bias(self) -> Tensor:
+        return torch.cat([self.project.bias, self.own.bias])
 
     def _inner_layers(self) -> tuple[tuple[Tensor, Tensor], ...]:
         """The layers that are applied to each message: all, but the last of a sum."""
@@ -130,6 +198,10 @@ def choose_round(kernel: Kernel, like: Tensor) -> Round:
     return torch_round
 
 
+def _mpnn(config: PolicyConfig) -> nn.Module:
+    return TiedMpnn(config) if config.tied else Mpnn(config)
+
+
 def _gatv2(config: PolicyConfig) -> nn.Module:
     from gnarl_runtime.network.gatv2 import Gatv2
 
@@ -139,7 +211,7 @@ def _gatv2(config: PolicyConfig) -> nn.Module:
 # A further processor is a module with the interface above and a line here; or pass an instance
 # to Policy.
 PROCESSORS: dict[str, Callable[[PolicyConfig], nn.Module]] = {
-    "mpnn": Mpnn,
+    "mpnn": _mpnn,
     "gatv2": _gatv2,
 }
 

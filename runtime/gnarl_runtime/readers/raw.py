@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, ve
 from gnarl_runtime.readers.values import Converter, plain_array
 
 WEIGHT = "weight"  # what readers call a value that the source gives no name
+POINTS = "points"  # and the places of nodes
+_PLACES = (POINTS, "pos")
+_AXES = ("x", "y")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,9 @@ def build_instance(
     notes: Sequence[str] = (),
 ) -> Imported:
     """An instance of the graph; `given` inputs come first, missing ones are drawn if they can."""
+    if problem.graph.complete and not len(raw.ends) and 1 < len(raw.labels) <= MAX_NODES:
+        raw = replace(raw, ends=np.argwhere(np.triu(np.ones((len(raw.labels),) * 2), 1)))
+        notes = (*notes, "there are no edges, so all nodes were joined")
     build = _Builder(problem, raw, given or {}, seed, number)
     build.notes.extend(notes)
     instance = build.instance()
@@ -115,6 +121,8 @@ class _Builder:
         if (feature.single or feature.place is PAIR) and name in raw.graph_values:
             self.used.add((GRAPH, name))
             return self.convert.whole(feature, raw.graph_values[name])
+        if feature.type.apart:
+            return self.of_nodes(feature, self.places(feature))
         if feature.place is NODE:
             return self.of_nodes(feature, self.attribute(feature, NODE, raw.node_values))
         if feature.width == 2:
@@ -131,6 +139,21 @@ class _Builder:
                 self.used.add((place, name))
                 return name, values[name]
         return None
+
+    def places(self, feature: Feature) -> tuple[str, Sequence[Any] | Values] | None:
+        """Points under the feature's name; if only this feature can be it, under usual names."""
+        values = self.raw.node_values
+        alone = sum(f.type.apart for f in self.problem.features) == 1
+        for name in (feature.name, *_PLACES) if alone else (feature.name,):
+            if name in values:
+                self.used.add((NODE, name))
+                return name, values[name]
+        if not alone or not all(name in values for name in _AXES):
+            return None
+        self.used |= {(NODE, name) for name in _AXES}
+        columns = (values[name] for name in _AXES)
+        pairs = [None if None in pair else pair for pair in zip(*columns, strict=True)]
+        return "x, y", pairs
 
     def weighed(self, place: Place) -> list[str]:
         """The inputs that a nameless weight could be meant for."""
@@ -188,17 +211,18 @@ class _Builder:
                 f"{self.raw.where}: the input `{feature.name}` ({feature.place} {feature.type}) "
                 f"of {self.problem.name} is missing, and it cannot be drawn"
             )
-        args = ", ".join(f"{arg:g}" for arg in source.args)
-        text = f"{source.name}({args})" if args else source.name
-        self.notes.append(f"`{feature.name}` was drawn from {text} with seed {self.seed}")
+        self.notes.append(f"`{feature.name}` was drawn from {source.label} with seed {self.seed}")
         rng = stream(self.seed, "import", self.number, position)
-        return draw_input(self.problem, feature, self.graph, rng)
+        return draw_input(self.problem, feature, source, self.graph, rng)
 
     def unused(self) -> Iterator[str]:
         raw = self.raw
         given = ((NODE, raw.node_values), (EDGE, raw.edge_values), (GRAPH, raw.graph_values))
         names = [(place, name) for place, values in given for name in values]
-        left = [f"{place} `{name}`" for place, name in names if (place, name) not in self.used]
+        # The same thing said twice: distances, and the points that they are between.
+        twice = {(EDGE, WEIGHT), (NODE, POINTS)}
+        known = self.used | twice if self.used & twice else self.used
+        left = [f"{place} `{name}`" for place, name in names if (place, name) not in known]
         if left:
             yield f"not used by {self.problem.name}: {', '.join(left)}"
 

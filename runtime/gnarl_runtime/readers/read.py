@@ -5,6 +5,7 @@ By the ending of the file's name:
     .gnarl.npz          instance sets (instance_files.py)
     .json               node-link data of networkx
     .edges .txt .csv    lines `u v` or `u v weight`
+    .csv                a header with `x` and `y`, then a line per node
     .graphml            GraphML
     .tsp .atsp          TSPLIB
     .gr .col .dimacs    DIMACS and PACE
@@ -23,6 +24,7 @@ from gnarl_runtime.readers.edges import read_edge_list
 from gnarl_runtime.readers.graphml import read_graphml
 from gnarl_runtime.readers.node_link import read_node_link
 from gnarl_runtime.readers.objects import instance_from
+from gnarl_runtime.readers.points import is_table, read_points
 from gnarl_runtime.readers.raw import Imported, RawGraph, build_instance
 from gnarl_runtime.readers.repair import repair_graph
 from gnarl_runtime.readers.tsplib import read_tsplib
@@ -33,7 +35,7 @@ _READERS: dict[str, Callable[[Path], list[RawGraph]]] = {
     ".json": read_node_link,
     ".edges": lambda path: [read_edge_list(path)],
     ".txt": lambda path: [read_edge_list(path)],
-    ".csv": lambda path: [read_edge_list(path)],
+    ".csv": lambda path: [read_points(path) if is_table(path) else read_edge_list(path)],
     ".graphml": read_graphml,
     ".gr": lambda path: [read_dimacs(path)],
     ".col": lambda path: [read_dimacs(path)],
@@ -63,6 +65,11 @@ def read_graphs(
     ending = path.suffix.lower()
     if ending in _TSPLIB:
         graphs = [read_tsplib(path, rounded)]
+        if rounded and any(feature.type.apart for feature in problem.features):
+            raise InstanceError(
+                f"{path}: {problem.name} reads points, whose distances cannot be rounded; likely "
+                "fix: read the file without `rounded`"
+            )
     elif ending in _READERS:
         graphs = _READERS[ending](path)
     else:

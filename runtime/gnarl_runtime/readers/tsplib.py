@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError
-from gnarl_runtime.readers.raw import WEIGHT, RawGraph
+from gnarl_runtime.readers.raw import POINTS, WEIGHT, RawGraph
 from gnarl_runtime.readers.text import Line, read_lines
 from gnarl_runtime.readers.values import parse_number, parse_whole
 
@@ -29,6 +29,9 @@ _NORMS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
     "MAN_2D": lambda x, y: abs(x) + abs(y),
     "MAX_2D": lambda x, y: np.maximum(abs(x), abs(y)),
 }
+
+
+_STRAIGHT = ("EUC_2D", "CEIL_2D")
 
 
 # Where the numbers of an explicit matrix go: rows of the upper or lower half, or all of it.
@@ -51,6 +54,8 @@ def read_tsplib(path: Path, rounded: bool = False) -> RawGraph:
     file = _File(path)
     kind = file.field("EDGE_WEIGHT_TYPE", (*_NORMS, "EXPLICIT"))
     matrix = file.explicit() if kind == "EXPLICIT" else file.distances(_NORMS[kind])
+    # Points stand for their distances where these are straight, if not rounded.
+    points = {POINTS: file.places()} if kind in _STRAIGHT else {}
     if rounded and kind != "EXPLICIT":
         matrix = np.floor(matrix + 0.5)
     directed = file.fields.get("TYPE", (None, ""))[1] == "ATSP"
@@ -63,7 +68,8 @@ def read_tsplib(path: Path, rounded: bool = False) -> RawGraph:
             f"{matrix[b, a]:g}; expected a symmetric matrix (TYPE: ATSP allows others)"
         )
     labels = tuple(str(k + 1) for k in range(n))
-    return RawGraph(str(path), labels, np.stack([u, v], 1), directed, {WEIGHT: matrix[u, v]})
+    ends, weights = np.stack([u, v], 1), {WEIGHT: matrix[u, v]}
+    return RawGraph(str(path), labels, ends, directed, weights, points)
 
 
 class _File:
@@ -115,7 +121,12 @@ class _File:
         return self.sections[name]
 
     def distances(self, norm: Callable[[Matrix, Matrix], Matrix]) -> Matrix:
-        """Distances between the coordinates, which stand in any order."""
+        """Distances between the coordinates."""
+        x, y = self.places().T
+        return norm(x[:, None] - x, y[:, None] - y)
+
+    def places(self) -> Matrix:
+        """The coordinates (n, 2), which stand in any order."""
         lines = self.section("NODE_COORD_SECTION")
         places = np.full((self.n, 2), np.nan)
         for line in lines:
@@ -132,8 +143,7 @@ class _File:
                 f"{self.path}: found coordinates of {len(lines)} nodes, DIMENSION says {self.n}; "
                 "is the file cut short?"
             )
-        x, y = places.T
-        return norm(x[:, None] - x, y[:, None] - y)
+        return places
 
     def explicit(self) -> Matrix:
         """The matrix in the file: its numbers run on over the lines."""

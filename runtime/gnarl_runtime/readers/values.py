@@ -71,12 +71,27 @@ class Converter:
         if isinstance(values, Mapping):
             values = self._listed(values, what)
         array = plain_array(values)
+        if feature.type.apart:
+            array = self._points(array, what)
         shape = feature.shape(self.n)
         if array.shape != shape:
             raise InstanceError(
                 f"{self.where}: {what} has shape {array.shape}, expected {shape} for {self.n} nodes"
             )
         return self.cells(feature, array, what)
+
+    def _points(self, array: Values, what: str) -> Values:
+        """Complex numbers from two coordinates each."""
+        if array.dtype.kind == "O" and array.ndim == 1 and not np.iscomplexobj(array):
+            array = plain_array([list(pair) if isinstance(pair, tuple) else pair for pair in array])
+        if array.dtype.kind == "O" and all(isinstance(z, complex) for z in array.ravel().tolist()):
+            return array.astype(np.complex128)
+        if array.dtype.kind not in "iuf" or array.ndim != 2 or array.shape[1] != 2:
+            found = f"{array.shape}" if array.dtype.kind in "iuf" else _first(array)
+            raise InstanceError(
+                f"{self.where}: {what} must hold two coordinates for each node, found {found}"
+            )
+        return np.ascontiguousarray(array, np.float64).view(np.complex128)[:, 0]
 
     def _listed(self, values: Mapping[Any, Any], what: str) -> list[Any]:
         for label in self.labels:
@@ -102,6 +117,9 @@ class Converter:
         if feature.is_number and kind in feature.type.accepted:
             with np.errstate(over="ignore"):
                 return array.astype(np.float32).astype(np.float64)
+        if feature.type.apart:
+            with np.errstate(over="ignore"):
+                return array.astype(np.complex64).astype(np.complex128)
         if feature.is_truth and kind in "biuf" and np.isin(array, (0, 1)).all():
             return array.astype(np.bool_)
         if feature.categories and kind in feature.type.accepted:

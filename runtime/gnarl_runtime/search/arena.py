@@ -116,16 +116,14 @@ def uniform_log_chances(legal: Truths) -> Floats:
 def _policy_log_chances(
     policy: Policy, engine: Engine, slots: Index, temperature: float, out: Floats
 ) -> None:
-    packed = pack(engine.batch, slots)
+    packed = pack(engine.batch, slots, policy.signature)
     with torch.inference_mode():
         output = policy(packed)
         verify_numbers(output)
         logits = output.logits
         graph = torch.from_numpy(packed.graph).to(logits.device)
         found = segment_log_softmax(logits.double() / temperature, graph, packed.graphs)
-    out[packed.graph, np.arange(len(packed.graph)) - packed.offsets[packed.graph]] = (
-        found.cpu().numpy()
-    )
+    packed.spread(found.cpu().numpy(), out)
 
 
 def instance_keys(pool: Pool) -> Index:

@@ -56,7 +56,7 @@ class PolicyPlayer:
     seed: int = 0
 
     def choose(self, engine: Engine, turn: Turn) -> Index:
-        packed = pack(engine.batch, turn.slots)
+        packed = pack(engine.batch, turn.slots, self.policy.signature)
         with torch.inference_mode():
             output = self.policy(packed)
             verify_numbers(output)

@@ -11,6 +11,7 @@ from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Problem
 from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.recipe_reading import reading_for
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.network.policy import Policy
 
@@ -19,12 +20,20 @@ def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
     """A policy whose weights depend on the seed only; torch's own stream is left as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(stream(seed, "weights").integers(2**63)))
-        return Policy(problem, recipe.policy)
+        return Policy(problem, recipe.policy, reading=reading_for(problem, recipe))
+
+
+def vary_rounds(policy: Policy, seed: int, done: int) -> None:
+    """Tied rounds for the next update: how many there are differs, so that any number will do."""
+    config = policy.config
+    if config.tied:
+        least = config.least_rounds or config.rounds
+        policy.use_rounds(int(stream(seed, "rounds", done).integers(least, config.rounds + 1)))
 
 
 def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
     """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
-    packed = pack(engine.batch, engine.environments)
+    packed = pack(engine.batch, engine.environments, policy.signature)
     graph = packed.graph[packed.legal]
     with torch.no_grad():
         logits = policy(packed).logits.double().cpu().numpy()[packed.legal]

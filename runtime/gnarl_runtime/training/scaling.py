@@ -20,26 +20,39 @@ from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import INPUT
 from gnarl_runtime.checkpoints.recipe import Data
 from gnarl_runtime.envs.engine import Compiled
-from gnarl_runtime.instances.pools import Pool, Progress, draw_pool, pool_of
+from gnarl_runtime.instances.pools import Pool, Progress, draw_pool, joined, pool_of
 
 Scale = tuple[float, float]
 SAME: Scale = (1.0, 1.0)
 
 
 def training_pool(
-    compiled: Compiled, data: Data, seed: int, progress: Progress | None = None
+    compiled: Compiled,
+    data: Data,
+    seed: int,
+    progress: Progress | None = None,
+    larger: float = 0.0,
 ) -> Pool:
-    """The instances that a recipe draws to learn from."""
-    pool = draw_pool(
-        compiled.problem,
-        count=data.pool or choose_split(compiled.problem, "train", data.instances).count,
-        nodes=data.nodes,
-        seed=seed,
-        instances=data.instances,
-        oracles=compiled.oracles,
-        artifact=compiled.artifact,
-        progress=progress,
-    )
+    """The instances that a recipe draws to learn from; the last ones, a share, are larger."""
+    count = data.pool or choose_split(compiled.problem, "train", data.instances).count
+    last = round(larger * count) if data.larger_nodes is not None else 0
+
+    def draw(first: int, some: int, nodes: int | tuple[int, int] | None) -> Pool:
+        return draw_pool(
+            compiled.problem,
+            count=some,
+            first=first,
+            nodes=nodes,
+            seed=seed,
+            instances=data.instances,
+            oracles=compiled.oracles,
+            artifact=compiled.artifact,
+            progress=progress,
+        )
+
+    pools = [draw(0, count - last, data.nodes)] if count > last else []
+    pools += [draw(count - last, last, data.larger_nodes)] if last else []
+    pool = pools[0] if len(pools) == 1 else joined(pools)
     return rescaled(compiled.problem, pool, data.scale, seed, compiled.oracles)
 
 
@@ -57,9 +70,10 @@ def rescaled(
 
 def times(problem: Problem, instance: Instance, factor: float) -> Instance:
     """An instance with its numbers multiplied; its labels are to be solved anew."""
-    scalars = {f.name for f in problem.features if f.stage is INPUT and f.is_number}
+    own = [f for f in problem.features if f.stage is INPUT and (f.is_number or f.type.apart)]
+    scaled = {f.name: f.type.value.array for f in own}
     inputs = {
-        name: np.asarray(values, np.float64) * factor if name in scalars else values
+        name: np.asarray(values, scaled[name]) * factor if name in scaled else values
         for name, values in instance.inputs.items()
     }
     return replace(instance, inputs=inputs, oracles={})

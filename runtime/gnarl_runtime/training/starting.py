@@ -25,7 +25,7 @@ START = "start.safetensors"
 def policy_from(loaded: TrainedPolicy, problem: Problem) -> Policy:
     """The weights for `problem`, whose features must be those that they were trained on."""
     require_same_signature(loaded.policy, problem, str(loaded.path))
-    policy = Policy(problem, loaded.meta.policy)
+    policy = Policy(problem, loaded.meta.policy, reading=loaded.policy.reading)
     restore_module(policy, module_arrays(loaded.policy))
     return policy
 

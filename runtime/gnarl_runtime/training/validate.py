@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from gnarl_runtime.search.rollout import play
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over the validation graphs."""
+    """Means over the validation graphs; where some are larger, halfway between both means."""
 
     success: float
     reward: float
@@ -41,6 +42,7 @@ class Validator:
     compiled: Compiled
     pools: tuple[Pool, ...]  # one for every size
     temperature: float = 0.0
+    larger_weight: float | None = None  # of rewards on the last pool, if it is of larger graphs
 
     def scores(self, policy: Policy) -> Scores:
         was_training = policy.training
@@ -50,11 +52,32 @@ class Validator:
         policy.train(was_training)
         for part in outcomes:
             require_finite_rewards(self.compiled, part)
-        return Scores(
-            success=float(np.mean(np.concatenate([o.success for o in outcomes]))),
-            reward=float(np.mean(np.concatenate([o.reward for o in outcomes]))),
-            steps=float(np.mean(np.concatenate([o.steps for o in outcomes]))),
-        )
+        return scores_of(outcomes, self.larger_weight)
+
+
+def scores_of(outcomes: Sequence[Outcomes], larger_weight: float | None = None) -> Scores:
+    """Means over the graphs of all pools; with a weight, the last pool counts half."""
+    if larger_weight is None:
+        return _means(outcomes)
+    usual, larger = _means(outcomes[:-1]), _means(outcomes[-1:])
+    return Scores(
+        success=(usual.success + larger.success) / 2,
+        reward=(usual.reward + larger_weight * larger.reward) / 2,
+        steps=(usual.steps + larger.steps) / 2,
+    )
+
+
+def _means(outcomes: Sequence[Outcomes]) -> Scores:
+    return Scores(
+        success=float(np.mean(np.concatenate([o.success for o in outcomes]))),
+        reward=float(np.mean(np.concatenate([o.reward for o in outcomes]))),
+        steps=float(np.mean(np.concatenate([o.steps for o in outcomes]))),
+    )
+
+
+def larger_weight_of(recipe: Recipe) -> float | None:
+    """What rewards on larger graphs count; None if there are none."""
+    return None if recipe.validation.larger is None else recipe.validation.larger_weight
 
 
 def require_finite_rewards(compiled: Compiled, outcomes: Outcomes) -> None:
@@ -88,4 +111,4 @@ def make_validator(problem: Problem, recipe: Recipe, seed: int) -> Validator:
         )
         for nodes, count in recipe.validation.shares
     )
-    return Validator(compiled, pools, recipe.temperature)
+    return Validator(compiled, pools, recipe.temperature, larger_weight_of(recipe))

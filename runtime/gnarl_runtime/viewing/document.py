@@ -178,7 +178,8 @@ class _Numbered:
 
 
 def _of_nodes(features: Sequence[Feature]) -> list[Feature]:
-    return [f for f in features if f.place is NODE]
+    """All that is shown as a value: points are where the nodes stand."""
+    return [f for f in features if f.place is NODE and not f.type.apart]
 
 
 def _of_graph(features: Sequence[Feature]) -> list[Feature]:

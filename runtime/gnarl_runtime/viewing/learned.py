@@ -21,11 +21,13 @@ def learned_chooser(policy: Policy, problem: Problem, nodes: int) -> Chooser:
 
     def chances(state: State) -> Chances:
         load_state(batch, 0, state)
-        packed = pack(batch, [0])
+        packed = pack(batch, [0], policy.signature)
         with torch.inference_mode():
             output = policy(packed)
             verify_numbers(output)
             logs = log_chances(output, packed)
-        return np.asarray(logs.double().exp().cpu().numpy(), np.float64)
+        found: Chances = np.zeros((1, state.n))
+        packed.spread(logs.double().exp().cpu().numpy(), found)
+        return np.asarray(found[0])
 
     return Chooser("trained policy", chances, best=True)

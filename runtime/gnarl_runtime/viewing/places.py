@@ -1,7 +1,8 @@
 """An instance and a seed go in, a place for every node within the unit square comes out.
 
-Coordinates count if the instance has them: as inputs `x` and `y` of its nodes, or hidden in
-distances between all nodes that only points of a plane can have. Otherwise the graph decides.
+Coordinates count if the instance has them: as points, as inputs `x` and `y` of its nodes, or
+hidden in distances between all nodes that only points of a plane can have. Otherwise the graph
+decides.
 """
 
 from __future__ import annotations
@@ -66,6 +67,10 @@ def _apart(places: Places, rounds: int = 60) -> Places:
 def _coordinates(problem: Problem, instance: Instance) -> Places | None:
     numbers = {f.name for f in problem.features if f.place is NODE and f.is_number}
     inputs = instance.inputs
+    for feature in problem.features:
+        if feature.type.apart and feature.name in inputs:
+            points = np.asarray(inputs[feature.name], np.complex128)
+            return np.stack([points.real, -points.imag], axis=1)
     if {"x", "y"} <= numbers & set(inputs):
         x, y = (np.asarray(inputs[name], np.float64) for name in ("x", "y"))
         return np.stack([x, -y], axis=1)

@@ -16,7 +16,7 @@ from gnarl_compiler.algorithms.tours.exact import held_karp, integer_program
 from gnarl_compiler.algorithms.tours.local import chained_lin_kernighan
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import SYMMETRIC_SCALAR, FunctionSignature
-from gnarl_dsl.model.kinds import EDGE, MASK
+from gnarl_dsl.model.kinds import EDGE, MASK, RATIO
 
 HELD_KARP_NODES = 10  # 0.8 ms, and nothing to compile
 INTEGER_PROGRAM_NODES = 40
@@ -31,7 +31,13 @@ Solver = Callable[[NDArray[np.float64]], NDArray[np.intp]]
 
 @register(
     FunctionSignature(
-        (SYMMETRIC_SCALAR,), EDGE, MASK, "edges of a shortest tour", directed=False, complete=True
+        (SYMMETRIC_SCALAR,),
+        EDGE,
+        MASK,
+        "edges of a shortest tour",
+        directed=False,
+        complete=True,
+        keeps=RATIO,
     )
 )
 def optimal_tour(
@@ -49,6 +55,7 @@ def optimal_tour(
         "edges of a tour by Christofides",
         directed=False,
         complete=True,
+        keeps=RATIO,
     )
 )
 def christofides_tour(

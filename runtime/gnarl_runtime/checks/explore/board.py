@@ -130,17 +130,17 @@ class Board:
             names += _GRAPH
         start = 0
         for name in names:
-            yield (column := Column(name, start, self._bytes(name).shape[1]))
+            yield (column := Column(name, start, self.bytes_of(name).shape[1]))
             start += column.width
         self.key_width = start
         follows = [table.array for table in abi.kept if table.live]  # updates write these
         if self.problem.graph.mutable:
             follows += _FOLLOWS_GRAPH
         for name in follows:
-            yield (column := Column(name, start, self._bytes(name).shape[1]))
+            yield (column := Column(name, start, self.bytes_of(name).shape[1]))
             start += column.width
 
-    def _bytes(self, name: str, home: bool = False) -> Rows:
+    def bytes_of(self, name: str, home: bool = False) -> Rows:
         """An array of the batch as bytes (slots, width)."""
         array = (self.home if home else self.work).arrays[name]
         width = array.nbytes // max(1, len(array))
@@ -163,7 +163,7 @@ class Board:
 
     def first_rows(self) -> Rows:
         """The state of every instance after its reset."""
-        parts = [self._bytes(column.name, home=True) for column in self.columns]
+        parts = [self.bytes_of(column.name, home=True) for column in self.columns]
         return np.concatenate(parts, axis=1)
 
     def load(self, rows: Rows, instance: Index, kernel: str) -> None:
@@ -174,7 +174,7 @@ class Board:
                 self.work.arrays[name][:count] = self.home.arrays[name][instance]
         for column in self.columns:
             own = rows[:, column.start : column.start + column.width]
-            self._bytes(column.name)[:count] = own
+            self.bytes_of(column.name)[:count] = own
 
     def run(self, kernel: str, count: int, *first: Values) -> None:
         """Run a kernel on the first slots only."""
@@ -190,7 +190,7 @@ class Board:
         batch = self.work.batch
         for k in self.forgotten:
             batch.last[:count, k][batch.phase[:count] <= k] = -1
-        return np.concatenate([self._bytes(c.name)[:count] for c in self.columns], axis=1)
+        return np.concatenate([self.bytes_of(c.name)[:count] for c in self.columns], axis=1)
 
     def field(self, rows: Rows, name: str) -> Values:
         """One array of the batch, for these states: (states, …)."""

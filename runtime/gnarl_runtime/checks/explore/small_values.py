@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.graphs.streams import stream
+from gnarl_compiler.instances.sources import SOURCES, usual_range
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT
 from gnarl_runtime.checks.explore.census import automorphisms
@@ -30,6 +31,7 @@ _DRAWN = 2_000
 _WEIGHTS = (0.25, 0.5, 1.0)  # ties, and paths of two edges that tie with one
 _DISTANCES = (0.5, 0.75, 1.0)  # any three of them obey the triangle inequality
 _ANY = (0.0, 0.5, 1.0)
+_POINTS = (0j, 0.5 + 0j, 0.75j)  # with the middle of two, a right angle, and the same place twice
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Cells:
 
     feature: Feature
     places: tuple[tuple[int, ...], ...]  # nodes of each cell; one empty tuple for the graph
-    values: tuple[float, ...]  # of a cell; node numbers if it holds a node
+    values: tuple[float | complex, ...]  # of a cell; node numbers if it holds a node
     symmetric: bool
 
     @property
@@ -82,8 +84,10 @@ def _cells(feature: Feature, graph: Graph) -> Cells:
     return Cells(feature, tuple(places), cell_values(feature, n), symmetric)
 
 
-def cell_values(feature: Feature, n: int) -> tuple[float, ...]:
+def cell_values(feature: Feature, n: int) -> tuple[float | complex, ...]:
     """The values that one cell of an input is given."""
+    if feature.type.apart:
+        return _POINTS
     if feature.is_number:
         return _numbers(feature)
     most = feature.limit(n)
@@ -97,9 +101,13 @@ def _numbers(feature: Feature) -> tuple[float, ...]:
         return _WEIGHTS
     if name == "euclidean":
         return _DISTANCES
-    if name == "uniform" and source is not None:
-        return dyadic_range(*source.args)
-    return _ANY
+    known = SOURCES.get(name)
+    if known is None or known.span is None:
+        return _ANY
+    if known.positive:
+        return _WEIGHTS
+    low, high = usual_range(source)
+    return (low, low + (high - low) // 2, high) if known.whole else dyadic_range(low, high)
 
 
 def dyadic_range(low: float, high: float) -> tuple[float, ...]:

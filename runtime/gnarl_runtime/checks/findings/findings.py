@@ -28,9 +28,11 @@ Property = Literal[
     "reward-flat",  # whatever is picked earns the same
     "reward-uneven",  # what a pick earns hangs on the hidden ranks of nodes
     "reward-misleads",  # a play that ends wrong earns more than an expert's, which ends right
+    "window-loses",  # states that look alike through `observe`, and go on differently
     "idle",  # a part of the spec without which nothing changes
     "relabelling",  # renaming nodes changes what happens
     "extern",  # code that was brought says something else when it is asked again
+    "level-broken",  # numbers that are only compared, or only scaled, decide otherwise after all
     "reference",  # `correct` or the objective disagrees with the reference algorithm
     "backend",  # compiled code and interpreter disagree (our mistake)
 ]

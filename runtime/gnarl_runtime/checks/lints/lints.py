@@ -44,6 +44,7 @@ def find_lints(problem: Problem, spaces: Sequence[Space], options: Options) -> t
         *_ties(problem, played),
         *_ranges(problem, played),
         *_bounds(problem, played),
+        *_windows(problem),
     ]
     return tuple(sorted(found, key=lambda lint: _place(lint)))
 
@@ -66,6 +67,19 @@ def _features(problem: Problem, spaces: Sequence[Space]) -> Iterator[Lint]:
     for feature, value in constant_features(problem, spaces):
         what = f"`{feature.name}` is {value:g} everywhere, so it tells a policy nothing"
         yield Lint("constant-feature", what, {"states": states, "value": value}, feature.span)
+
+
+# Windows
+
+
+def _windows(problem: Problem) -> Iterator[Lint]:
+    for window in problem.windows:
+        if window.nearest is not None:
+            what = (
+                f"`observe` shows the first {window.nearest.count} nodes only: what else there is "
+                "may matter, and nobody looked for states that it makes look alike"
+            )
+            yield Lint("window-first", what, {"first": float(window.nearest.count)}, window.span)
 
 
 # Lines

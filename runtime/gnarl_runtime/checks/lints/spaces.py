@@ -168,6 +168,8 @@ class _Looks:
         pointer, n = feature.type.names_nodes, self.n
         if values.ndim == 1:
             return _Part(values[:, None], 0, pointer)
+        if feature.type.apart:
+            return _Part(np.abs(values[:, :n, None] - values[:, None, :n]), 2)
         if feature.place is NODE:
             return _Part(values[:, :n], 1, pointer)
         if feature.place is EDGE and not values.shape[1]:  # no graph has an edge
@@ -181,9 +183,17 @@ class _Looks:
         return _Part(values[:, :n, :n], 2, pointer)
 
 
+def _all_apart(points: Values) -> bool:
+    """Whether no two pairs of points are equally far apart."""
+    between = np.abs(points[:, None] - points)[np.triu_indices(len(points), 1)]
+    return len(np.unique(np.round(between, 9))) == len(between)
+
+
 def _is_generic(problem: Problem, instance: Instance) -> bool:
     """Whether no input has the same number twice."""
     for feature in problem.features:
+        if feature.type.apart and not _all_apart(np.asarray(instance.inputs[feature.name])):
+            return False
         if feature.stage is INPUT and feature.is_number:
             ends = instance.graph.edges()
             cells = to_cells(feature, np.asarray(instance.inputs[feature.name]), ends)

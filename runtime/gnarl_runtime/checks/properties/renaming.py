@@ -34,7 +34,7 @@ def check_renaming(view: View, seed: int) -> Iterator[Found]:
     space = view.space
     if space.board.nodes < 2 or not len(space):
         return
-    twin = _Twin(space, seed)
+    twin = _renamed_twin(space, seed)
     other, odd = twin.follow()
     for what, states in odd:
         yield Found("relabelling", states, f"after renaming the nodes, {what}", None)
@@ -69,19 +69,23 @@ def nearly(left: Values, right: Values) -> Truths:
     return np.asarray((left == right) | close | (gap <= ABSOLUTE))
 
 
-class _Twin:
+def _renamed_twin(space: Space, seed: int) -> Twin:
     """The instances of a space under other names."""
+    board = space.board
+    rng = stream(seed, "renaming", board.nodes, len(board.instances))
+    order = np.array([_moving(rng, board.nodes) for _ in board.instances], np.int64)
+    renamed = [
+        instance.relabel(space.problem, own)
+        for instance, own in zip(board.instances, order, strict=True)
+    ]
+    return Twin(space, Board(space.problem, renamed, board.artifact), order)
 
-    def __init__(self, space: Space, seed: int) -> None:
-        self.space, board = space, space.board
-        n = board.nodes
-        rng = stream(seed, "renaming", n, len(board.instances))
-        self.order = np.array([_moving(rng, n) for _ in board.instances], np.int64)
-        renamed = [
-            instance.relabel(space.problem, order)
-            for instance, order in zip(board.instances, self.order, strict=True)
-        ]
-        self.board = Board(space.problem, renamed, board.artifact)
+
+class Twin:
+    """The same instances otherwise: under other names of the nodes, as `order` has them."""
+
+    def __init__(self, space: Space, board: Board, order: NDArray[np.int64]) -> None:
+        self.space, self.board, self.order = space, board, order
 
     def follow(self) -> tuple[Space, list[tuple[str, Index]]]:
         """The twin of every state, and states whose twins differ, with what does."""

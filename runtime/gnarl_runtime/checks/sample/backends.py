@@ -20,6 +20,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import SpecRunError, State
 from gnarl_compiler.support.endings import DEAD_END, RUNNING, TERMINATED, TRUNCATED, SpecFault
 from gnarl_dsl.model import CostTerm, Problem
+from gnarl_runtime.batch.batch import pack_bits
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.checks.explore.artifacts import batch_for, instance_pool
 from gnarl_runtime.checks.findings.findings import Failure
@@ -176,6 +177,7 @@ class _Pair:
         yield "the graph", batch.read_adjacency(0), state.adjacency
         yield from self.features(state)
         yield from self.values(state)
+        yield from self.views(state)
         for expert in self.problem.experts:
             out = np.zeros(batch.legal.shape)
             found = attempt(lambda: self.run(Role.EXPERT.of(expert.name), _SLOT, out))  # noqa: B023
@@ -203,6 +205,18 @@ class _Pair:
                 self.run(kernel.name, _SLOT, out)
                 yield f"{kernel.role.value} {kernel.subject}", out[0], wanted
 
+    def views(self, state: State) -> Iterator[tuple[str, Any, Any]]:
+        """What the network reads; rows of nodes that are not shown are not read."""
+        batch, window = self.kernels.batch, self.game.window(state)
+        for kernel in self.artifact.abi.kernels:
+            if kernel.role is Role.WINDOW:
+                self.run(kernel.name, _SLOT)
+                yield "the window", batch.window[0, : state.n], window
+            elif kernel.role is Role.MESSAGES:
+                self.run(kernel.name, _SLOT)
+                told = pack_bits(self.game.heard(state), batch.layout.nodes)[: state.n]
+                yield "the messages", batch.heard[0, : state.n][window], told[window]
+
     def wanted(self, kernel: Kernel, state: State) -> float | None:
         """The interpreter's value of a judgement; None for kernels that fill none."""
         match kernel.role:
@@ -215,6 +229,8 @@ class _Pair:
                 return self.game.metric(state, kernel.subject)
             case Role.RESET | Role.STEP | Role.OBSERVE | Role.EXPERT:
                 return None
+            case Role.WINDOW | Role.MESSAGES:
+                return None  # compared as a whole
             case _:
                 assert_never(kernel.role)
 

@@ -15,7 +15,7 @@ from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.instances.brought import draw_family
-from gnarl_compiler.instances.draw import Family, families
+from gnarl_compiler.instances.draw import Family, choose_split, families
 from gnarl_compiler.instances.generators import GenerationError, draw_connected, draw_graph
 from gnarl_dsl.check.instance_sets import WHOLE_ARGUMENTS
 from gnarl_dsl.model import Draw, GraphKind, Problem
@@ -82,7 +82,11 @@ def sample_family(problem: Problem, n: int, number: int, seed: int) -> Instance:
 
 def _own_families(problem: Problem) -> list[Family]:
     """How each instance set draws its training graphs."""
-    return [family for entry in problem.instances for family in families(entry.splits[0])]
+    return [
+        family
+        for entry in problem.instances
+        for family in families(choose_split(problem, "train", entry.name))
+    ]
 
 
 def _from_family(problem: Problem, family: Family, n: int, rng: Generator) -> Graph | None:

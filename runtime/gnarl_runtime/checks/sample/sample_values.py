@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.instances.brought import draw_input
-from gnarl_dsl.model import Feature, Problem
+from gnarl_compiler.instances.sources import SOURCES, usual_range
+from gnarl_dsl.model import Feature, InputSource, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT
 
 # drawn: as the spec draws them; ties: few different ones, whose sums are exact;
@@ -34,11 +35,13 @@ def sample_feature(
     problem: Problem, feature: Feature, graph: Graph, style: Style, rng: Generator
 ) -> Array:
     """Values of one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
+    if feature.type.apart:
+        return sample_points(problem, feature, graph, style, rng)
     if not feature.is_number:
         return _whole(feature, graph, rng)
     source = feature.source
-    if style == "drawn" and source is not None and source.name != "given":
-        return draw_input(problem, feature, graph, rng)
+    if source is not None and source.name != "given" and (style == "drawn" or _is_order(source)):
+        return draw_input(problem, feature, source, graph, rng)
     if source is not None and source.name == "euclidean":
         values: NDArray[Any] = _grid_distances(graph.n, rng)
     else:
@@ -49,16 +52,33 @@ def sample_feature(
     return on_edges(values, graph) if feature.place is EDGE else np.asarray(values)
 
 
+def sample_points(
+    problem: Problem, feature: Feature, graph: Graph, style: Style, rng: Generator
+) -> Array:
+    """As they are drawn, or points of a coarse grid, which are often equally far apart."""
+    source = feature.source
+    if style == "drawn" and source is not None and source.name != "given":
+        return draw_input(problem, feature, source, graph, rng)
+    points = grid_points(graph.n, rng)
+    return points * (1 + _NUDGE * rng.integers(-1, 2, graph.n)) if style == "near" else points
+
+
+def _is_order(source: InputSource) -> bool:
+    """Whether values only make sense together."""
+    return source.name == "position"
+
+
 def scalar_grid(feature: Feature) -> tuple[int, int, float]:
     """Values on a grid that an input may have: the first and last multiple, and of what."""
-    source = feature.source
-    low, high = source.args if source is not None and source.name == "uniform" else (0.0, 1.0)
+    low, high = usual_range(feature.source)
     if low >= high:
         return 1, 1, low
     grid = 2.0 ** (math.floor(math.log2(high - low)) - DIGITS)
+    known = SOURCES.get(feature.source.name) if feature.source is not None else None
+    if known is not None and known.whole:
+        grid = max(grid, 1.0)
     first, last = math.ceil(low / grid), math.floor(high / grid)
-    drawn_weight = source is not None and source.name == "clrs_weight"
-    return max(first, 1) if drawn_weight else first, last, grid  # which is never zero
+    return max(first, 1) if known is not None and known.positive else first, last, grid
 
 
 def _whole(feature: Feature, graph: Graph, rng: Generator) -> Array:
@@ -69,10 +89,16 @@ def _whole(feature: Feature, graph: Graph, rng: Generator) -> Array:
     return np.asarray(values, feature.type.value.array)
 
 
-def _grid_distances(n: int, rng: Generator) -> NDArray[np.float64]:
-    """Distances between points of a coarse grid, all different while there are enough."""
+def grid_points(n: int, rng: Generator) -> NDArray[np.complex128]:
+    """Points of a coarse grid, all different while there are enough."""
     cells = rng.choice(_GRID_SIDE**2, n, replace=n > _GRID_SIDE**2)
-    x, y = cells % _GRID_SIDE / _GRID_SIDE, cells // _GRID_SIDE / _GRID_SIDE
+    return np.asarray(cells % _GRID_SIDE / _GRID_SIDE + 1j * (cells // _GRID_SIDE / _GRID_SIDE))
+
+
+def _grid_distances(n: int, rng: Generator) -> NDArray[np.float64]:
+    """Distances between such points."""
+    points = grid_points(n, rng)
+    x, y = points.real, points.imag
     return np.asarray(np.hypot(x[:, None] - x, y[:, None] - y))
 
 

@@ -181,6 +181,8 @@ def _more(draw: Draw, kind: GraphKind, n: int, most: int) -> Edges:
 def _values(draw: Draw, feature: Feature, graph: Graph, most: int) -> Array:
     """One input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
     n = graph.n
+    if feature.type.apart:
+        return _points(draw, n, most)
     if feature.source is not None and feature.source.name == "euclidean":
         distances = _distances(draw, n, most)
         return on_edges(distances, graph) if feature.place is EDGE else distances
@@ -231,9 +233,16 @@ def _plainness(value: float) -> tuple[bool, float, float]:
     return value == 0, math.log2(denominator) + abs(numerator), value
 
 
-def _distances(draw: Draw, n: int, most: int) -> NDArray[np.float64]:
-    """Distances between different points of the unit square."""
+def _points(draw: Draw, n: int, most: int) -> NDArray[np.complex128]:
+    """Different points of the unit square, on a grid."""
     side = st.integers(0, 8).map(lambda k: k / 8)
     points = draw(st.lists(st.tuples(side, side), min_size=most, max_size=most, unique=True))
     x, y = np.array(points[:n]).reshape(n, 2).T
+    return np.asarray(x + 1j * y)
+
+
+def _distances(draw: Draw, n: int, most: int) -> NDArray[np.float64]:
+    """Distances between different points of the unit square."""
+    points = _points(draw, n, most)
+    x, y = points.real, points.imag
     return np.asarray(np.hypot(x[:, None] - x, y[:, None] - y))

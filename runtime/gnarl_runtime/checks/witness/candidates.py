@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
+from gnarl_compiler.instances.sources import SOURCES
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE
 from gnarl_runtime.checks.witness.witness_play import SMALL
@@ -161,9 +162,10 @@ def _plainer(problem: Problem, instance: Instance) -> Iterator[Instance]:
 def _in_range(feature: Feature, value: float) -> bool:
     """Whether the declared source of an input could draw the value."""
     source = feature.source
-    if source is None or source.name != "uniform":
+    laws = () if source is None else source.laws
+    if not laws or any(law.name not in SOURCES or not SOURCES[law.name].ordered for law in laws):
         return True
-    return source.args[0] <= value <= source.args[1]
+    return any(law.args[0] <= value <= law.args[1] for law in laws)
 
 
 def _all_equal(

@@ -20,7 +20,9 @@ from gnarl_runtime.checks.witness.verdicts import (
     misleads,
     pays_badly,
     plays_by_chance,
+    window_loses,
 )
+from gnarl_runtime.checks.witness.witness_levels import level_matters
 from gnarl_runtime.checks.witness.witness_play import (
     Played,
     can_end_well,
@@ -90,12 +92,16 @@ def _shows(game: Interpreter, failure: Failure, played: Played) -> bool:
             return bool(failure.picks) and earns_by_rank(game, played.states[-2], failure.picks[-1])
         case "reward-misleads":
             return misleads(game, failure.instance, failure.picks, expert)
+        case "window-loses":
+            return bool(failure.picks) and window_loses(game, failure.instance, played)
         case "idle":
             return is_idle(game, failure.span, played)
         case "relabelling":
             return renaming_matters(game.problem, failure)
         case "extern":
             return odd_answer(game, state) is not None
+        case "level-broken":
+            return level_matters(game.problem, failure)
         case "reference":
             return _beats_reference(game, failure, played)
         case "run-error" | "backend":

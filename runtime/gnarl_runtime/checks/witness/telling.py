@@ -222,12 +222,16 @@ def _expected(broken: Property, expert: str | None) -> str:
             return "what a pick earns is the same whichever of equally good nodes `any` takes"
         case "reward-misleads":
             return f"no play that ends wrong earns more than a play of {name}, which ends right"
+        case "window-loses":
+            return "states that look the same through `observe` go on in the same way"
         case "idle":
             return "every update, and every part of `correct`, makes a difference somewhere"
         case "relabelling":
             return "renaming the nodes renames what happens and changes nothing else"
         case "extern":
             return "brought code says the same twice, and the same under other names of the nodes"
+        case "level-broken":
+            return "a change of all numbers that their level allows changes no decision"
         case "reference":
             return "no other play is worth more than the one that is called right"
         case "backend":

@@ -16,10 +16,14 @@ from gnarl_compiler.support.endings import SpecFault
 from gnarl_dsl.language.operators import ABSOLUTE, nearly_equal
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.source import Span
+from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.layout import layout_of
+from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.checks.explore.artifacts import artifact_of
 from gnarl_runtime.checks.findings.findings import Failure
 from gnarl_runtime.checks.properties.idle import Part, parts_of
 from gnarl_runtime.checks.properties.reward_properties import Paying, paying, step_rewards
+from gnarl_runtime.checks.properties.seen import seen_in
 from gnarl_runtime.checks.properties.worth import SMALLEST
 from gnarl_runtime.checks.sample.backends import first_difference
 from gnarl_runtime.checks.witness.witness_play import (
@@ -31,6 +35,7 @@ from gnarl_runtime.checks.witness.witness_play import (
     is_good,
     play_picks,
 )
+from gnarl_runtime.envs.interpreted import load_state
 
 _PLAYS = 24  # random ones, to be compared with one another
 _PICKS = 2_000  # of one play
@@ -188,6 +193,31 @@ def _random_play(
         move = game.step(state, picks[-1])
         state, earned = move.state, earned + move.reward
     return earned, tuple(picks)
+
+
+# What a window leaves out
+
+
+def window_loses(game: Interpreter, instance: Instance, played: Played) -> bool:
+    """Whether the last pick does something else in another state that looks the same."""
+    before, move = played.states[-2], played.moves[-1]
+    pick, seen = move.state.last[before.phase], look(before)
+    for state, _ in explore(game, played.states[0]):
+        if state.ended is None and state.rounds == before.rounds and look(state) == seen:
+            other = game.step(state, pick)
+            pays = nearly_equal(other.reward, move.reward)
+            if not pays or look(other.state) != look(move.state):
+                return True
+    return False
+
+
+def look(state: State) -> bytes:
+    """What a network reads of a state; nothing once the episode has ended."""
+    if state.ended is not None:
+        return b""
+    batch = Batch.allocate(layout_of(state.episode.problem, 1, state.n))
+    load_state(batch, 0, state)
+    return next(seen_in(pack(batch, [0])))
 
 
 # Parts of the spec that make no difference

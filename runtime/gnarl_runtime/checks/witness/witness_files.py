@@ -52,7 +52,7 @@ class Case(_Described):
     nodes: int
     edges: list[tuple[int, int]]
     tags: list[str]
-    inputs: dict[str, list[float | int | bool]]
+    inputs: dict[str, list[float | int | bool | str]]  # a point as text: 0.5+1j
     oracles: dict[str, list[float | int | bool | str]]
 
 
@@ -144,7 +144,8 @@ def _case(problem: Problem, instance: Instance) -> Case:
 
 
 def _row(problem: Problem, name: str, values: Array, ends: Any) -> list[Any]:
-    return cast(list[Any], to_cells(problem.feature(name), np.asarray(values), ends).tolist())
+    cells = to_cells(problem.feature(name), np.asarray(values), ends).tolist()
+    return [str(cell) if isinstance(cell, complex) else cell for cell in cells]
 
 
 def _finite(cell: Any) -> Any:
@@ -271,7 +272,8 @@ class _Case:
                 found = f"`{name}` has {len(cells)} values, expected {wanted}"
                 raise WitnessError(f"{self.path}: {found}")
             try:
-                row = np.array([_number(cell) for cell in cells]).astype(cell_type(known[name]))
+                number = complex if known[name].type.apart else _number
+                row = np.array([number(cell) for cell in cells]).astype(cell_type(known[name]))
             except (ValueError, OverflowError) as error:
                 raise WitnessError(f"{self.path}: `{name}`: {error}") from error
             values[name] = to_dense(known[name], row, graph, graph.edges())

@@ -12,7 +12,14 @@ from pathlib import Path
 
 from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.instances.draw import choose_split
-from gnarl_runtime.api.evaluate_policy import WIDTH, Evaluation, load_others, run_evaluation
+from gnarl_runtime.api.asked import FLAGS
+from gnarl_runtime.api.evaluate_policy import (
+    WIDTH,
+    Evaluation,
+    load_others,
+    run_evaluation,
+    verify_optimum,
+)
 from gnarl_runtime.api.given_graphs import notes_of, own_graphs
 from gnarl_runtime.api.policies import load_policy, torch_set_up
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
@@ -32,6 +39,7 @@ def eval_command(args: argparse.Namespace) -> int:
     began = time.monotonic()
     with torch_set_up(args.threads):
         trained = load_policy(args.checkpoint, *other_problem(args))
+        verify_optimum(FLAGS, trained.problem, args.optimum)
         others = load_others(trained, args.others, *other_problem(args))
         plan = plan_of(args, trained)
         for note in notes_of(plan.data or ()):
@@ -66,6 +74,8 @@ def plan_of(args: argparse.Namespace, trained: TrainedPolicy) -> Plan:
         against=parse_names("--against", args.against),
         reference=args.reference,
         metrics=not args.no_reference,
+        search=args.search,
+        optimum=args.optimum,
     )
 
 

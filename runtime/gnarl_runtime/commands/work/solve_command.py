@@ -18,7 +18,7 @@ from gnarl_runtime.api.solve_graphs import (
     Unaided,
     graph_title,
     notes_about,
-    preferred_search,
+    preferred_searches,
     run_solve,
     solving_subject,
 )
@@ -44,14 +44,17 @@ def solve_command(args: argparse.Namespace) -> int:
         graphs = own_graphs(
             problem, args.data, seed=args.seed, rounded=args.rounded, repair=args.repair
         )
-        notes = notes_about(problem, graphs, args.rescale, FLAGS)
+        notes = notes_about(subject, graphs, args.rescale, FLAGS)
+        strategies = [args.search] * len(graphs)
         if args.silent_search:
-            args.search, warned = preferred_search(subject, args.search, FLAGS)
+            strategies, warned = preferred_searches(subject, graphs, args.search, FLAGS)
             notes = (*warned, *notes)
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
         drawn = subject.temperature(args.temperature)
-        attempts = Attempts(args.search, drawn, args.seed, args.rescale, args.max_rounds)
+        attempts = [
+            Attempts(own, drawn, args.seed, args.rescale, args.max_rounds) for own in strategies
+        ]
         with Progress(problem.name) as progress:
             solutions = run_solve(
                 *(subject, graphs, attempts, args.data, notes, FLAGS, progress),
@@ -88,7 +91,7 @@ def _save(
         "data": args.data,
         "seed": args.seed,
         "temperature": subject.temperature(args.temperature),
-        "search": str(args.search),
+        "search": ", ".join(dict.fromkeys(str(s.episode.search) for s in solutions)),
         "rescale": args.rescale,
         "max_rounds": args.max_rounds,
         **subject.provenance(),

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 
 from gnarl_compiler.graphs.streams import stream
-from gnarl_compiler.instances.draw import choose_split, draw_instance, families
+from gnarl_compiler.instances.draw import choose_split, draw_instance, family_of
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.trace import (
     Trace,
@@ -43,7 +43,7 @@ def report(problem: Problem, request: Request) -> int:
 
 
 def start(problem: Problem, request: Request) -> Trace:
-    family = families(choose_split(problem, "train", request.instances))[0]
+    family = family_of(choose_split(problem, "train", request.instances), 0)
     instance = draw_instance(problem, family, request.seed, 0, nodes=request.nodes)
     name = request.expert or (problem.experts[0].name if problem.experts else None)
     if request.policy != "random" and isinstance(problem.expert(name), SearchExpert):

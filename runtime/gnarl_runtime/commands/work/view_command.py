@@ -74,7 +74,8 @@ def choose_instance(subject: Subject, args: argparse.Namespace) -> Instance:
         return _from_file(problem, args)
     split = choose_split(problem, "train" if subject.policy is None else "test", args.instances)
     # One family that draws from its sets, also where evaluation would go through them.
-    family = Family(split.name, split.generator, split.args)
+    line, _ = split.line_of(args.seed)
+    family = Family(split.name, line.generator, line.args, split.laws)
     return draw_instance(problem, family, args.seed, 0, nodes=args.nodes or NODES)
 
 

@@ -6,7 +6,7 @@ What is decided is told in one line, and kept with the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checkpoints.recipe import Recipe
@@ -14,7 +14,9 @@ from gnarl_runtime.checkpoints.recipe_files import set_keys
 from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.training.auto.choice import RANDOM, Choice, Heat, Standing, best_of
+from gnarl_runtime.training.auto.larger import learn_larger, with_larger
 from gnarl_runtime.training.auto.race import Setting, run_race
+from gnarl_runtime.training.auto.standings import find_standings
 from gnarl_runtime.training.boundary.boundary import BoundaryError
 from gnarl_runtime.training.boundary.flow import choose_expert, close_lines, flow_of
 from gnarl_runtime.training.scaling import training_pool
@@ -77,6 +79,10 @@ class Wish:
 def choose_recipe_for(wish: Wish, standings: Sequence[Standing], tell: Tell) -> Chosen:
     """What to learn from follows from who plays how well; the rest is decided by a race."""
     expert, why = decide(wish.problem, standings)
+    base = with_larger(wish.problem, wish.base, standings, wish.seed)
+    if base.validation.larger is not None:
+        wish = replace(wish, base=base)
+        standings = find_standings(wish.problem, base, wish.seed, tell)
     choice = Choice(standings=tuple(standings), why=why, expert=expert)
     if not wish.problem.objectives and expert is not None:
         return _imitate(wish, choice, expert, tell)
@@ -119,6 +125,7 @@ def _imitate(wish: Wish, choice: Choice, expert: str, tell: Tell) -> Chosen:
     imitating = {"trainer": "bc", "bc.expert": expert}
     chosen, heats = _race(wish, set_keys(wish.base, imitating), IMITATING, tell)
     closer = set_keys(chosen, _near_ties(wish.problem, expert))
+    closer = learn_larger(wish.problem, closer, choice)
     return Chosen(closer, choice.model_copy(update={"heats": heats}), (1.0,))
 
 
@@ -127,6 +134,7 @@ def _learn_from_rewards(wish: Wish, choice: Choice, tell: Tell) -> Chosen:
     choice = choice.model_copy(update={"heats": heats})
     shares = _SHARES[chosen.trainer]
     chosen = set_keys(chosen, {"trainer": "+".join(shares)})
+    chosen = learn_larger(wish.problem, chosen, choice)
     if choice.expert is None:
         return Chosen(chosen, choice, tuple(shares.values()))
     reads_oracle = next(s.reads_oracle for s in choice.standings if s.name == choice.expert)

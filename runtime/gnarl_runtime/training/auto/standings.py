@@ -16,7 +16,12 @@ from gnarl_runtime.search.planned.planning import plan_experts
 from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
 from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.training.auto.choice import RANDOM, Standing
-from gnarl_runtime.training.validate import require_finite_rewards
+from gnarl_runtime.training.validate import (
+    Scores,
+    larger_weight_of,
+    require_finite_rewards,
+    scores_of,
+)
 
 Tell = Callable[[str, int, int], None]
 
@@ -31,9 +36,11 @@ def find_standings(problem: Problem, recipe: Recipe, seed: int, tell: Tell) -> l
     for place, name in enumerate((RANDOM, *experts)):
         tell(f"{name} plays the validation graphs", place, 1 + len(experts))
         player: Player = RandomPlayer(seed) if name == RANDOM else ExpertPlayer(name, seed)
-        outcomes = join_outcomes([play_with(player, compiled, pool) for pool in pools])
+        parts = [play_with(player, compiled, pool) for pool in pools]
+        outcomes = join_outcomes(parts)
         require_finite_rewards(compiled, outcomes)
-        found.append(_standing(name, outcomes, name not in (RANDOM, *free)))
+        scores = scores_of(parts, larger_weight_of(recipe))
+        found.append(_standing(name, outcomes, scores, name not in (RANDOM, *free)))
     return found
 
 
@@ -58,13 +65,13 @@ def _without_metrics(problem: Problem) -> Problem:
     return problem.model_copy(update={"metrics": ()})
 
 
-def _standing(name: str, outcomes: Outcomes, reads_oracle: bool) -> Standing:
+def _standing(name: str, outcomes: Outcomes, scores: Scores, reads_oracle: bool) -> Standing:
     right = outcomes.objective[outcomes.success & np.isfinite(outcomes.objective)]
     return Standing(
         name=name,
-        success=float(outcomes.success.mean()),
-        reward=float(outcomes.reward.mean()),
-        steps=float(outcomes.steps.mean()),
+        success=scores.success,
+        reward=scores.reward,
+        steps=scores.steps,
         objective=float(right.mean()) if len(right) else None,
         reads_oracle=reads_oracle,
     )

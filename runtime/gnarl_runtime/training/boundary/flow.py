@@ -12,7 +12,7 @@ from gnarl_dsl.model.parts import features_named, parts_behind
 from gnarl_dsl.report.source import Span
 
 # Sources whose values can be moved (moves.py): cell by cell, or a point at a time.
-CELLS = frozenset({"uniform", "clrs_weight"})
+CELLS = frozenset({"uniform", "clrs_weight", "exponential", "integers", "normal", "lognormal"})
 POINTS = frozenset({"euclidean"})
 
 
@@ -45,7 +45,10 @@ def flow_of(problem: Problem) -> Flow:
 def is_movable(feature: Feature) -> bool:
     source = feature.source
     numbers = feature.stage is INPUT and feature.is_number
-    return numbers and source is not None and source.name in CELLS | POINTS
+    if not numbers or source is None:
+        return False
+    laws = {law.name for law in source.laws}
+    return laws <= CELLS or laws <= POINTS
 
 
 def choose_expert(problem: Problem, name: str | None) -> model.OwnExpert:

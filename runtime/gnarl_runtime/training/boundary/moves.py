@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Array, Instance
-from gnarl_dsl.model import Feature, Problem
+from gnarl_compiler.instances.sources import usual_range
+from gnarl_dsl.model import Feature, InputSource, Problem
 from gnarl_dsl.model.kinds import EDGE, PAIR
 from gnarl_runtime.training.boundary.flow import CELLS
 from gnarl_runtime.training.boundary.slopes import Cell, usable
@@ -114,13 +115,16 @@ def cell_move(problem: Problem, feature: Feature, index: tuple[int, ...]) -> Cel
 
 
 def value_range(feature: Feature, *, directed: bool) -> tuple[float, float]:
-    """What the source of a feature draws values between."""
+    """What the laws of a feature draw values between."""
     assert feature.source is not None
-    if feature.source.name == "uniform":
-        low, high = feature.source.args
-        return low, high
-    # CLRS weights: w, or sqrt(w w' + 1e-3) in undirected graphs, with w in 0..1.
-    return (0.0, 1.0) if directed else (math.sqrt(1e-3), math.sqrt(1 + 1e-3))
+    lows, highs = zip(*(_law_range(law, directed) for law in feature.source.laws), strict=True)
+    return min(lows), max(highs)
+
+
+def _law_range(law: InputSource, directed: bool) -> tuple[float, float]:
+    if law.name == "clrs_weight" and not directed:  # sqrt(w w' + 1e-3), with w in 0..1
+        return math.sqrt(1e-3), math.sqrt(1 + 1e-3)
+    return usual_range(law)
 
 
 def is_complete(instance: Instance) -> bool:

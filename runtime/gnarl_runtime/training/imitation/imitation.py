@@ -18,6 +18,7 @@ from torch import Tensor
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Problem
 from gnarl_runtime.batch.pack import Packed, pack
+from gnarl_runtime.batch.read_tables import DrawnRanks
 from gnarl_runtime.checkpoints.arrays import Arrays, prefixed, under
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.weight_arrays import (
@@ -30,10 +31,10 @@ from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Output, Policy, argmax, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
-from gnarl_runtime.training.fresh import fresh_policy
+from gnarl_runtime.training.fresh import fresh_policy, vary_rounds
 from gnarl_runtime.training.imitation.critic_lessons import CriticLessons
 from gnarl_runtime.training.imitation.imitation_loss import imitation_loss
-from gnarl_runtime.training.imitation.labels import draw_labelled, label_rows
+from gnarl_runtime.training.imitation.labels import count_outside, draw_labelled, label_rows
 from gnarl_runtime.training.imitation.material import Material, draw_material
 from gnarl_runtime.training.trainer import Metrics, Stretch
 
@@ -63,6 +64,8 @@ class ImitationTrainer:
         self.optimizer = torch.optim.Adam(
             self.policy.parameters(), recipe.bc.lr, betas=(0.9, recipe.bc.beta2), fused=True
         )
+        share = recipe.data.drawn_ranks
+        self.drawn = DrawnRanks(seed, share) if share > 0 else None
         self.critic = CriticLessons(self.engine.slots, recipe.policy.width)
         self.ages = np.zeros(self.engine.slots, np.int64)  # (slots,) picks of the episodes so far
         self._start_episodes()
@@ -89,22 +92,27 @@ class ImitationTrainer:
     def update(self) -> Metrics:
         """Label the states, learn from them, and move on."""
         engine = self.engine
+        vary_rounds(self.policy, self.seed, self.done)
         engine.expert(out=self.labels)
-        packed = pack(engine.batch, engine.environments)
+        packed = pack(engine.batch, engine.environments, self.policy.signature, self.drawn)
         output = self.policy(packed)
-        label = torch.from_numpy(label_rows(self.labels, packed.graph, packed.offsets))
+        label = torch.from_numpy(label_rows(self.labels, packed))
         loss, labelled = imitation_loss(
             self.recipe.loss, log_chances(output, packed), label, packed
         )
         lesson = self.critic.loss(self.policy, output) if self.recipe.critic else 0.0
         self._learn(loss + self.recipe.critic * lesson)
         self._average()
+        outside = {}
+        if packed.node is not None:
+            outside["outside"] = float(count_outside(self.labels, packed))
         agreed = self._move(output, packed)
         self.done += 1
         return {
             "loss": float(loss.detach()),
             "states": float(packed.graphs),
             "unlabelled": float(packed.graphs - labelled),
+            **outside,
             "agreement": agreed,
         }
 

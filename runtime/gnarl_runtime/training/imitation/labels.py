@@ -6,13 +6,26 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from gnarl_runtime.batch.pack import Packed
 
-def label_rows(
-    labels: NDArray[np.float64], graph: NDArray[np.int64], offsets: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """Padded distributions (graphs, N) as one row (nodes,) in the order of the pack."""
-    row: NDArray[np.float32] = labels[graph, np.arange(len(graph)) - offsets[graph]].astype("f4")
+
+def label_rows(labels: NDArray[np.float64], packed: Packed) -> NDArray[np.float32]:
+    """Padded distributions (graphs, N) as one row (nodes,) in the order of the pack.
+
+    What an expert would pick outside of a window is left out.
+    """
+    row: NDArray[np.float32] = packed.of_rows(labels).astype("f4")
+    if packed.node is None:
+        return row
+    total = np.bincount(packed.graph, row, packed.graphs).astype("f4")  # (graphs,)
+    row /= np.where(total > 0, total, 1)[packed.graph]
     return row
+
+
+def count_outside(labels: NDArray[np.float64], packed: Packed) -> int:
+    """In how many graphs the expert would pick only nodes that the network does not read."""
+    inside = np.bincount(packed.graph, packed.of_rows(labels), packed.graphs) > 0
+    return int((labels.any(axis=1) & ~inside).sum())
 
 
 def draw_labelled(

@@ -76,7 +76,7 @@ def draw_material(
     expert = recipe.bc.expert or problem.experts[0].name
     compiled = compile_for(problem, _reward(problem, recipe), (expert,))
     data = recipe.data
-    pool = pool or training_pool(compiled, data, seed, progress)
+    pool = pool or training_pool(compiled, data, seed, progress, recipe.bc.larger)
     pool = plan_experts(compiled, pool, progress)
     if not (data.boundary or data.boundary_starts):
         return Material(compiled, pool)

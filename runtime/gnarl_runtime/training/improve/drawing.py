@@ -23,7 +23,7 @@ class DrawnPlayer:
         self.policy, self.seed, self.purpose = policy, seed, purpose
 
     def choose(self, engine: Engine, turn: Turn) -> Index:
-        packed = pack(engine.batch, turn.slots)
+        packed = pack(engine.batch, turn.slots, self.policy.signature)
         with torch.inference_mode():
             output = self.policy(packed)
             best = argmax(output, packed).cpu().numpy()

@@ -28,7 +28,7 @@ from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Policy, log_chances
 from gnarl_runtime.search.free_experts import free_experts
-from gnarl_runtime.training.fresh import fresh_policy, scale_scores
+from gnarl_runtime.training.fresh import fresh_policy, scale_scores, vary_rounds
 from gnarl_runtime.training.improve.drawing import DrawnPlayer, ExpertStage, Stage
 from gnarl_runtime.training.improve.lessons import Lesson, Lessons
 from gnarl_runtime.training.improve.memory import Episodes, Flags, Index, Memory
@@ -53,14 +53,20 @@ class ImproveTrainer:
         self.updates, self.done = recipe.improve.updates, 0
         experts = free_experts(problem) if recipe.improve.experts else ()
         compiled = compile_for(problem, recipe.improve.reward, experts)
-        self.pool = pool or training_pool(compiled, recipe.data, seed, progress)
+        self.pool = pool or training_pool(
+            compiled, recipe.data, seed, progress, recipe.improve.larger
+        )
         graphs = min(recipe.improve.graphs, len(self.pool))
         self.memory = Memory(len(self.pool), shortest=not problem.objectives)
         self.stage = Stage(compiled, self.pool, graphs, recipe.improve.samples)
+        self.larger = _larger(recipe, self.pool)
+        few = recipe.improve.larger_samples
+        self.few = Stage(compiled, self.pool, graphs, few) if self.larger.any() else self.stage
         self.experts = ExpertStage(compiled, self.pool, graphs, seed)
-        self.lessons = Lessons(compiled, self.pool, self.memory, recipe.improve.batch, seed)
         self.graphs = graphs
         self.policy = policy or fresh_policy(problem, recipe, seed)
+        batch, signature = recipe.improve.batch, self.policy.signature
+        self.lessons = Lessons(compiled, self.pool, self.memory, batch, seed, signature)
         if policy is None and recipe.improve.spread > 0:
             engine = self.stage.engine
             engine.load(engine.environments, engine.environments % len(self.pool))
@@ -82,6 +88,7 @@ class ImproveTrainer:
 
     def update(self) -> Metrics:
         """Play some instances, remember what is best, learn it."""
+        vary_rounds(self.policy, self.seed, self.done)
         instances = self._instances()
         told = self._play(instances)
         for _ in range(self.recipe.epochs):
@@ -106,32 +113,42 @@ class ImproveTrainer:
         before = self.memory.reward[instances]
         taught = [self.memory.offer(episodes) for episodes in self.experts.play(instances)]
         player = DrawnPlayer(self.averaged, self.seed, f"improve {self.done}")
-        drawn = self.stage.play(player, instances)
-        own = self.memory.offer(drawn, instead=True)
+        larger = self.larger[instances]
+        parts = [
+            stage.play(player, chosen)
+            for stage, chosen in ((self.stage, instances[~larger]), (self.few, instances[larger]))
+            if len(chosen)
+        ]
+        own = np.zeros(len(self.pool), np.bool_)  # by instance
+        for drawn in parts:
+            own[drawn.instance[self.memory.offer(drawn, instead=True)]] = True
         return {
-            **self._standing(instances, drawn),
+            **self._standing(parts),
             "improved": float((self.memory.reward[instances] > before).mean()),
-            "from_experts": self._share(instances, own, taught),
-            "drawn": float(drawn.length.sum()),
+            "from_experts": self._share(own[instances], taught),
+            "drawn": float(sum(drawn.length.sum() for drawn in parts)),
         }
 
-    def _share(self, instances: Index, own: Flags, taught: Sequence[Flags]) -> float:
+    def _share(self, last: Flags, taught: Sequence[Flags]) -> float:
         """Of the episodes that were kept this time: how many are an expert's."""
-        last = own.reshape(len(instances), -1).any(axis=1)
         lent = np.any(taught, axis=0) & ~last if taught else np.zeros_like(last)
         kept = lent.sum() + last.sum()
         return float(lent.sum() / kept) if kept else 0.0
 
-    def _standing(self, instances: Index, drawn: Episodes) -> Metrics:
+    def _standing(self, parts: Sequence[Episodes]) -> Metrics:
         """How good the best known episodes are, and how far the policy's best picks are behind."""
-        first = np.arange(len(instances)) * self.recipe.samples
-        known = self.memory.reward[instances]
-        right = drawn.success[first] & np.isfinite(known)
-        told = {"success": float(drawn.success.mean())}
+        success = np.concatenate([drawn.success for drawn in parts])
+        # The first episode of each instance is the one of best picks.
+        first = [np.unique(drawn.instance, return_index=True)[1] for drawn in parts]
+        both = list(zip(parts, first, strict=True))
+        known = self.memory.reward[np.concatenate([drawn.instance[k] for drawn, k in both])]
+        best = np.concatenate([drawn.reward[k] for drawn, k in both])
+        right = np.concatenate([drawn.success[k] for drawn, k in both]) & np.isfinite(known)
+        told = {"success": float(success.mean())}
         if np.isfinite(known).any():
             told["best"] = float(known[np.isfinite(known)].mean())
         if right.any():
-            told["behind"] = float((known - drawn.reward[first])[right].mean())
+            told["behind"] = float((known - best)[right].mean())
         return told
 
     def _learn(self, lesson: Lesson) -> float:
@@ -139,8 +156,9 @@ class ImproveTrainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         chances = log_chances(self.policy(lesson.packed), lesson.packed)
-        wanted = torch.from_numpy(lesson.packed.offsets[:-1] + lesson.wanted).to(chances.device)
-        loss = -chances[wanted].mean()
+        rows = lesson.packed.rows(lesson.wanted)
+        wanted = torch.from_numpy(rows[rows >= 0]).to(chances.device)  # what the network reads
+        loss = -chances[wanted].sum() / max(len(wanted), 1)
         self.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.clip)
@@ -181,3 +199,10 @@ class ImproveTrainer:
         restore_optimizer(self.optimizer, under("optimizer", arrays))
         self.learned = int(arrays["learned"])
         self.done = done
+
+
+def _larger(recipe: Recipe, pool: Pool) -> Flags:
+    """Which instances are among the larger ones, of which fewer episodes are drawn."""  # (P,)
+    share = recipe.improve.larger if recipe.data.larger_nodes is not None else 0.0
+    found: Flags = np.arange(len(pool)) >= len(pool) - round(share * len(pool))
+    return found

@@ -13,6 +13,7 @@ import numpy as np
 
 from gnarl_compiler.support.endings import RUNNING, TERMINATED
 from gnarl_runtime.batch.pack import Packed, pack
+from gnarl_runtime.batch.signature import Signature
 from gnarl_runtime.checkpoints.arrays import Arrays, prefixed, under
 from gnarl_runtime.envs.engine import Compiled, Engine
 from gnarl_runtime.instances.pools import Pool
@@ -33,9 +34,17 @@ class Lessons:
     """Episodes that wait for a slot, and those that are being played again."""
 
     def __init__(
-        self, compiled: Compiled, pool: Pool, memory: Memory, slots: int, seed: int
+        self,
+        compiled: Compiled,
+        pool: Pool,
+        memory: Memory,
+        slots: int,
+        seed: int,
+        signature: Signature | None = None,
     ) -> None:
+        """`signature`: what the network that learns reads, if not the problem's own."""
         self.engine, self.memory, self.seed = Engine(compiled, pool, slots), memory, seed
+        self.signature = signature
         self.engine.batch.ended[:] = TERMINATED
         self.step = np.zeros(slots, np.int64)  # (slots,) picks made so far
         self.picks = np.full((slots, 1), -1, np.int32)  # (slots, longest)
@@ -52,7 +61,7 @@ class Lessons:
         while len(self.waiting):
             running = np.flatnonzero(self.engine.batch.ended == RUNNING)
             wanted = self.picks[running, self.step[running]].astype(np.int64)
-            yield Lesson(pack(self.engine.batch, running), wanted)
+            yield Lesson(pack(self.engine.batch, running, self.signature), wanted)
             self._move(running)
             self._fill()
 

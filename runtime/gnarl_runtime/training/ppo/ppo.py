@@ -28,7 +28,7 @@ from gnarl_runtime.envs.engine import Engine, compile_for
 from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Output, Policy, log_chances, sample
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
-from gnarl_runtime.training.fresh import fresh_policy, scale_scores
+from gnarl_runtime.training.fresh import fresh_policy, scale_scores, vary_rounds
 from gnarl_runtime.training.ppo.advantages import Advantages
 from gnarl_runtime.training.ppo.episode_tally import EpisodeTally
 from gnarl_runtime.training.ppo.ppo_loss import PpoLoss, ppo_loss
@@ -74,6 +74,7 @@ class PpoTrainer:
     def update(self) -> Metrics:
         """Play `steps` steps of all graphs, learn from them for `epochs` epochs."""
         self.tally.begin()
+        vary_rounds(self.policy, self.seed, self.done)
         for step in range(self.recipe.steps):
             self._play(step)
         self._value_what_follows()
@@ -92,13 +93,13 @@ class PpoTrainer:
         engine, buffer = self.engine, self.buffer
         buffer.store_states(step, engine.batch)
         uniform = stream(self.seed, "ppo picks", self.done, step).random(engine.slots)
-        packed = pack(engine.batch, engine.environments)
+        packed = pack(engine.batch, engine.environments, self.policy.signature)
         with torch.inference_mode():
             output = self.policy(packed)
             actions = sample(output, packed, torch.from_numpy(uniform)).cpu().numpy()
             chances = log_chances(output, packed).cpu().numpy()
         buffer.actions[step] = actions
-        buffer.log_chances[step] = chances[packed.offsets[:-1] + actions]
+        buffer.log_chances[step] = chances[packed.rows(actions)]
         buffer.values[step] = output.values.cpu().numpy()
         engine.step(actions)
         buffer.rewards[step] = engine.rewards
@@ -127,7 +128,8 @@ class PpoTrainer:
         if not len(slots):
             return np.zeros(0, np.float32)
         with torch.inference_mode():
-            output: Output = self.policy(pack(self.engine.batch, slots))
+            packed = pack(self.engine.batch, slots, self.policy.signature)
+            output: Output = self.policy(packed)
         values: NDArray[np.float32] = output.values.cpu().numpy()
         return values
 
@@ -137,7 +139,7 @@ class PpoTrainer:
             group["lr"] = self._learning_rate()
         losses = []
         for chosen in self._minibatches():
-            samples = self.buffer.samples(chosen, estimates)
+            samples = self.buffer.samples(chosen, estimates, self.policy.signature)
             loss = ppo_loss(self.policy(samples.packed), samples, self.recipe)
             losses.append(loss.detached())
             if self._moved_too_far(loss):

@@ -17,6 +17,7 @@ from torch import Tensor
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import BatchLayout
 from gnarl_runtime.batch.pack import Packed, pack
+from gnarl_runtime.batch.signature import Signature
 from gnarl_runtime.training.ppo.advantages import Advantages, estimate_advantages
 
 
@@ -73,12 +74,17 @@ class RolloutBuffer:
             lam,
         )
 
-    def samples(self, chosen: NDArray[np.int64], estimates: Advantages) -> Samples:
-        """The decisions with these numbers."""
-        packed = pack(self.states, chosen)
+    def samples(
+        self,
+        chosen: NDArray[np.int64],
+        estimates: Advantages,
+        signature: Signature | None = None,
+    ) -> Samples:
+        """The decisions with these numbers, as a network of that signature reads them."""
+        packed = pack(self.states, chosen, signature)
         return Samples(
             packed,
-            torch.from_numpy(packed.offsets[:-1] + self.actions.reshape(-1)[chosen]),
+            torch.from_numpy(packed.rows(self.actions.reshape(-1)[chosen])),
             torch.from_numpy(self.log_chances.reshape(-1)[chosen]),
             _rows(estimates.advantages, chosen),
             _rows(estimates.returns, chosen),

@@ -1,0 +1,1 @@
+"""Lines that say what a network reads in, checked windows and messages out."""
