@@ -25,6 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+from gnarl_dsl.brought_names import PREFIX
 from gnarl_dsl.model import Extern, Problem
 from gnarl_dsl.model.brought import SECONDS, Brought, Code, Trade
 from gnarl_dsl.report.failures import Failure, UsageError
@@ -106,8 +107,10 @@ strategy = _plain(
 # What was given
 
 
-def read_code(given: Iterable[Given]) -> Code:
+def read_code(given: Given | Iterable[Given]) -> Code:
     """All that these files, modules and functions bring; two of one name are a mistake."""
+    if isinstance(given, str | Path | Brought | ModuleType):
+        given = [given]
     found: dict[tuple[Trade, str], Brought] = {}
     for item in given:
         for brought in _brought_by(item):
@@ -210,7 +213,7 @@ def told_error(error: BaseException, file: str) -> str:
 # Code for a spec
 
 
-def with_code(problem: Problem, given: Sequence[Given] | Code | None) -> Problem:
+def with_code(problem: Problem, given: Given | Sequence[Given] | Code | None) -> Problem:
     """The problem with the code that it is to be played with, where it fits what is declared."""
     if not given:
         return problem
@@ -307,17 +310,10 @@ def with_installed(problem: Problem) -> Problem:
 
 # What a recipe names
 
-_BROUGHT = "extern:"  # a processor or a trainer that somebody brought, as a recipe names it
-
-
-def is_brought(name: str) -> bool:
-    """Whether a recipe means code that somebody brought: `extern:NAME`."""
-    return name.startswith(_BROUGHT)
-
 
 def brought_as(trade: Trade, name: str, code: Code) -> Brought:
     """What a recipe means by `extern:NAME`."""
-    own = name.removeprefix(_BROUGHT)
+    own = name.removeprefix(PREFIX)
     brought = code.get(trade, own) or installed(trade, own)
     if brought is None:
         raise ExternError(

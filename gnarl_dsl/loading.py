@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from errno import EINVAL
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from gnarl_dsl.check.extend import merge_specs
 from gnarl_dsl.check.spec import CheckedNames, CheckInput, check_spec
@@ -205,9 +206,8 @@ def only_newer_version(found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     return tuple(finding for finding in found if finding.code == "GN013") or found
 
 
-def load(
-    path: str | Path, *, extern: Sequence[Given] | Code = (), **params: str | float
-) -> Problem:
+# `extern` is code as `with_code` takes it; so typed, `**params` can still be of one type.
+def load(path: str | Path, *, extern: Any = (), **params: str | float) -> Problem:
     """Read and check a spec: a file, or a shipped spec by its name.
 
     `params` are values for the params of the spec; `extern` is code for what it declares as
@@ -225,7 +225,7 @@ def load(
     return with_code(require_problem(checked), extern)
 
 
-def loads(text: str, *, extern: Sequence[Given] | Code = (), **params: str | float) -> Problem:
+def loads(text: str, *, extern: Any = (), **params: str | float) -> Problem:
     """Check the text of a spec; mistakes raise a SpecError that has all of them."""
     return with_code(require_problem(check_text(text, params=_texts(params))), extern)
 

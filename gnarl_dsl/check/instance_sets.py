@@ -81,9 +81,9 @@ def _check_generator(tree: ast.Split, names: Declarations) -> None:
     if signature is None and names.is_lost(word.text):
         return
     if signature is None:
-        known = [*names.externs_of("generator"), *registered.GENERATORS]
-        fix = did_you_mean(word.text, known) or FOREIGN_FAMILIES.get(word.text)
-        expected = ", ".join(known)
+        families = [*names.externs_of("generator"), *registered.GENERATORS]
+        fix = did_you_mean(word.text, families) or FOREIGN_FAMILIES.get(word.text)
+        expected = ", ".join(families)
         found.add("GN120", word.span, name=word.text, expected=expected, fix=fix)
         return
     own = word.text in names.externs_of("generator")

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from duel import Duel, play
-from extern_specs import code_for, with_externs
-from spec_generator import instances_for, seeded_spec
+from random_specs.generator import instances_for, seeded_spec
+from random_specs.with_externs import code_for, with_externs
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.build.artifact import Artifact, generate_code

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from gnarl_dsl.externs import ExternError, brought_as, installed, is_brought
+from gnarl_dsl.brought_names import is_brought
+from gnarl_dsl.externs import ExternError, brought_as, installed
 from gnarl_dsl.model import Brought, Extern, Problem, Trade
 from gnarl_runtime.checkpoints.recipe import Recipe
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from gnarl_dsl.externs import is_brought
+from gnarl_dsl.brought_names import is_brought
 from gnarl_runtime.network.policy_config import PolicyConfig, require_one_of
 
 

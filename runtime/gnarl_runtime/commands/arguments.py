@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gnarl_dsl.externs import read_code
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import load_problem, parse_params
 from gnarl_runtime.api.asked import FLAGS, MOST_NODES, verify_input, verify_output, verify_playing
@@ -64,6 +63,8 @@ def other_problem(
 
     And the code that `--extern` brings, and whether it may be other code than in training.
     """
+    from gnarl_dsl.externs import read_code
+
     params = parse_params(args.param)
     code = read_code(args.extern) if args.extern else None
     if args.spec is None:

@@ -15,7 +15,8 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from gnarl_dsl.externs import brought_as, is_brought
+from gnarl_dsl.brought_names import is_brought
+from gnarl_dsl.externs import brought_as
 from gnarl_dsl.model import NO_CODE, Code, Trade
 from gnarl_runtime.network.actor import Pool
 from gnarl_runtime.network.encoder import Encoded, Encoding

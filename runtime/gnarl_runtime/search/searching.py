@@ -6,7 +6,8 @@ import time
 from dataclasses import replace
 from importlib import import_module
 
-from gnarl_dsl.externs import brought_as, is_brought
+from gnarl_dsl.brought_names import is_brought
+from gnarl_dsl.externs import brought_as
 from gnarl_dsl.model import Trade
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool

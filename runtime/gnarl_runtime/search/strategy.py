@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gnarl_dsl.externs import is_brought
+from gnarl_dsl.brought_names import is_brought
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.suggestions import did_you_mean
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from gnarl_dsl.externs import brought_as, is_brought
+from gnarl_dsl.brought_names import is_brought
+from gnarl_dsl.externs import brought_as
 from gnarl_dsl.model import Problem, Trade
 from gnarl_runtime.checkpoints.recipe import TRAINERS, Recipe
 from gnarl_runtime.instances.pools import Pool, Progress

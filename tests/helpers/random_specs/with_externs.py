@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import gnarl_dsl as gnarl
+from gnarl_dsl.language.signatures import WHOLE
 from gnarl_dsl.model import Brought, Problem
-from gnarl_dsl.model.kinds import GRAPH, NODE, ORACLE
+from gnarl_dsl.model.kinds import NODE, ORACLE
 
 _CALLED = 3  # externs in a spec
 
@@ -17,7 +18,7 @@ _CALLED = 3  # externs in a spec
 def with_externs(text: str, seed: int) -> str:
     """A few externs on features of the spec, called in metrics, objectives, derived features."""
     rng, problem = random.Random(seed), gnarl.loads(text)
-    whole = [f for f in problem.features if not f.type.single and f.place is not GRAPH]
+    whole = [f for f in problem.features if (f.place, f.type) in WHOLE]
     lines: list[str] = []
     for number in range(_CALLED):
         own = rng.sample(whole, min(len(whole), rng.randrange(3)))
