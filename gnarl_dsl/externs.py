@@ -23,7 +23,7 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from gnarl_dsl.brought_names import PREFIX
 from gnarl_dsl.model import Extern, Problem
@@ -109,10 +109,10 @@ strategy = _plain(
 
 def read_code(given: Given | Iterable[Given]) -> Code:
     """All that these files, modules and functions bring; two of one name are a mistake."""
-    if isinstance(given, str | Path | Brought | ModuleType):
-        given = [given]
+    one = isinstance(given, str | Path | Brought | ModuleType)
+    items = cast("Iterable[Given]", [given] if one else given)
     found: dict[tuple[Trade, str], Brought] = {}
-    for item in given:
+    for item in items:
         for brought in _brought_by(item):
             key = (brought.trade, brought.name)
             if key in found and not _same(found[key], brought):
