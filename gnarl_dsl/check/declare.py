@@ -10,7 +10,7 @@ from gnarl_dsl.check.context import Declarations
 from gnarl_dsl.check.feature_lines import declare_feature
 from gnarl_dsl.check.header import all_of, first_of
 from gnarl_dsl.check.hints import FOREIGN_GRAPHS
-from gnarl_dsl.check.outside.externs import check_extern
+from gnarl_dsl.check.outside.extern_lines import check_extern
 from gnarl_dsl.language import registered
 from gnarl_dsl.language.words import GRAPH_WORDS, RESERVED
 from gnarl_dsl.report.diagnostics import Note
