@@ -30,8 +30,11 @@ def problem_of(seed: int, twins: bool) -> Problem:
     return gnarl.loads(text, extern=code_for(problem, twins))
 
 
+LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 30)]
+
+
 @pytest.mark.parametrize("twins", [False, True], ids=["called back", "twins"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(6), *LONG])
 def test_batches_equal_the_interpreter(
     seed: int, twins: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
