@@ -234,7 +234,9 @@ def mixes(problem: Problem) -> Iterator[Mix]:
 
 def _may_count(feature: Feature) -> bool:
     """Whether an input could itself be a number of things."""
-    return feature.source is None or any(SOURCES[law.name].counts for law in feature.source.laws)
+    return feature.source is None or any(
+        law.name not in SOURCES or SOURCES[law.name].counts for law in feature.source.laws
+    )
 
 
 def _gather_all(gathered: Gathered) -> None:
