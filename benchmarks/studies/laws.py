@@ -65,9 +65,14 @@ def main(arguments: list[str] | None = None) -> int:
                 continue
             say(f"{problem}, {KINDS[kind].label}")
             rows.append({**key, **measured(problem, run, KINDS[kind], options)})
-            record = {"rows": rows, "provenance": provenance(load=load_average())}
-            publish(options.output, "laws", lines_of(record), record)
+            write(options.output, rows)
+    write(options.output, rows)
     return 0
+
+
+def write(folder: Path, rows: list[dict[str, Any]]) -> None:
+    record = {"rows": rows, "provenance": provenance(load=load_average())}
+    publish(folder, "laws", lines_of(record), record)
 
 
 def parse_options(arguments: list[str] | None) -> argparse.Namespace:
