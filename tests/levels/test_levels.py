@@ -60,6 +60,7 @@ def levels(problem: Problem, use: Use | None = None) -> dict[str, tuple[Level, s
         ("mst_prim", "prim", {"A": ORDINAL, "key": ORDINAL}),
         ("mst_prim", "extract_min", {"A": ORDINAL, "key": ORDINAL}),
         ("mst_prim_thorough", "thorough", {"A": RATIO, "key": RATIO}),
+        ("mst_prim_wide", "thorough", {"A": ORDINAL, "key": ORDINAL}),
         ("bellman_ford", "sticky", {"A": RATIO, "d": RATIO}),
         ("tsp", "nearest", {"A": ORDINAL}),
         ("tsp", "optimal", {"A": RATIO}),
