@@ -1,7 +1,7 @@
 """A policy for tours on random points: per cent above the best known, time and memory by size.
 
-    python -m benchmarks.studies.large_tours
-    python -m benchmarks.studies.large_tours --run runs/tsp_local --sizes 100x30 1000x2
+    python -m benchmarks.studies.large_tours --run runs/tsp_local
+    python -m benchmarks.studies.large_tours --pretrained tsp --sizes 50x300 100x30
 
 A size is NODESxGRAPHS, and runs in a process of its own: its memory is its own. Tours are compared
 with those of `optimal_tour`, which above 60 nodes are the best that fast-tsp finds; with a size
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         rows.append(json.loads(done.stdout.splitlines()[-1]))
         say(table_row(rows[-1]))
-    policy = options.run or f"--pretrained {options.pretrained}"
+    policy = f"--run {options.run}" if options.run else f"--pretrained {options.pretrained}"
     written = provenance(load=[before, load_average()])
     record = {"rows": rows, "policy": policy, "written": written}
     publish(options.output, "large_tours", report(record), record)
@@ -123,7 +123,7 @@ def report(record: dict[str, Any]) -> Iterator[str]:
     written = record["written"]
     yield "# Long tours on random points"
     yield ""
-    yield "    python -m benchmarks.studies.large_tours"
+    yield f"    python -m benchmarks.studies.large_tours {record['policy']}"
     yield ""
     yield (
         f"Best picks of `{record['policy']}` in the unit square, one core ({written['cpu']}), at "
@@ -142,8 +142,9 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = results_parser(__doc__)
     parser.add_argument("--sizes", nargs="+", default=SIZES, metavar="NxG")
-    parser.add_argument("--pretrained", default="tsp_local", metavar="NAME")
-    parser.add_argument("--run", metavar="RUN", help="a run folder or checkpoint instead")
+    weights = parser.add_mutually_exclusive_group(required=True)
+    weights.add_argument("--pretrained", metavar="NAME", help="weights that come with GNARL")
+    weights.add_argument("--run", metavar="RUN", help="a run folder or checkpoint")
     parser.add_argument("--compared", type=int, default=1000, metavar="N", help="most nodes")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)

@@ -1,7 +1,7 @@
 """A trained policy on a folder of TSPLIB files: per cent above the known optima, time and memory.
 
     python -m benchmarks.studies.tsplib FOLDER                   the weights that come with GNARL
-    python -m benchmarks.studies.tsplib FOLDER --pretrained tsp_local
+    python -m benchmarks.studies.tsplib FOLDER --pretrained tsp_insertion
     python -m benchmarks.studies.tsplib FOLDER --run runs/tsp --most-nodes 300
     python -m benchmarks.studies.tsplib FOLDER --search time:10 --most-searched 200
 
