@@ -1,7 +1,7 @@
 """Weights of other laws and graphs of other families: share of graphs solved by one policy each.
 
     python -m benchmarks.studies.laws mst_prim=RUN bellman_ford=RUN
-    python -m benchmarks.studies.laws mst_prim=OLD --column before --graphs 100
+    python -m benchmarks.studies.laws mst_prim=OLD --column before --graphs 50
 
 Plays each RUN, a run folder or a checkpoint, as its recipe says (picks are drawn) on fresh graphs of
 64 nodes, at most 12 n rounds each, and writes docs/results/laws.md and .json after every row. Rows
