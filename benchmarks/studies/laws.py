@@ -165,11 +165,12 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     yield "    python -m benchmarks.studies.laws mst_prim=RUN bellman_ford=RUN"
     yield ""
     yield (
-        "One policy per problem, one seed, variants and recipes `mst_prim_wide` (at most 16 nodes in "
-        f"training) and `bellman_ford_wide`, on fresh graphs of {NODES} nodes that no choice was made "
-        f"by; picks are drawn as the recipe says, at most {ROUNDS} n rounds. *before*: the weights "
-        "that were shipped until then, trained on Erdős–Rényi graphs with CLRS weights read as they "
-        f"are. [ ] is the 95 % interval. One core of {source['cpu']}, which others used, too, so "
+        "One policy per problem, one seed, variants and recipes `mst_prim_wide` (at most 16 nodes "
+        f"in training) and `bellman_ford_wide`, on fresh graphs of {NODES} nodes that no choice "
+        f"was made by; picks are drawn as the recipe says, at most {ROUNDS} n rounds. *before*: "
+        "the weights that were shipped until then, trained on Erdős–Rényi graphs with CLRS "
+        "weights read as they are. [ ] is the 95 % interval. "
+        f"One core of {source['cpu']}, which others used, too, so "
         f"seconds are upper limits; load at the end {source['load'][0]}, "
         f"at {short(source['commit'])}."
     )
