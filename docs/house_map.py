@@ -24,7 +24,7 @@ ROOMS = {
         *("report", "model", "language", "syntax", "levels", "check", ".", "format", "editing"),
     ),
     "gnarl_compiler": (
-        *("graphs", "support", "algorithms", "interpret", "instances", "describe"),
+        *("graphs", "support", "algorithms", "externs", "interpret", "instances", "describe"),
         *("ir", "lower", "passes", "emit", "build"),
     ),
     "gnarl_runtime": (

@@ -21,6 +21,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gnarl_compiler.graphs.instance import Instance
     from gnarl_compiler.interpret.episode import Interpreter
+    from gnarl_dsl.externs import (
+        ExternError,
+        extern,
+        generator,
+        processor,
+        source,
+        strategy,
+        trainer,
+    )
     from gnarl_dsl.loading import load, loads
     from gnarl_dsl.model import Problem
     from gnarl_dsl.report.diagnostics import Diagnostic, InternalError, SpecError
@@ -40,6 +49,7 @@ __all__ = [
     "CheckReport",
     "Diagnostic",
     "Evaluation",
+    "ExternError",
     "GnarlError",
     "Instance",
     "InternalError",
@@ -53,20 +63,27 @@ __all__ = [
     "check",
     "draw",
     "evaluate",
+    "extern",
+    "generator",
     "instance_from",
     "load",
     "loads",
     "make",
     "make_vec",
+    "processor",
     "read_graphs",
     "solve",
+    "source",
+    "strategy",
     "train",
+    "trainer",
 ]
 
 _HOMES = {
     "CheckReport": "gnarl_runtime.api.check_spec",
     "Diagnostic": "gnarl_dsl.report.diagnostics",
     "Evaluation": "gnarl_runtime.api.evaluate_policy",
+    "ExternError": "gnarl_dsl.externs",
     "GnarlError": "gnarl_dsl.report.failures",
     "Instance": "gnarl_compiler.graphs.instance",
     "InternalError": "gnarl_dsl.report.diagnostics",
@@ -80,14 +97,20 @@ _HOMES = {
     "check": "gnarl_runtime.api.check_spec",
     "draw": "gnarl_runtime.api.given_graphs",
     "evaluate": "gnarl_runtime.api.evaluate_policy",
+    "extern": "gnarl_dsl.externs",
+    "generator": "gnarl_dsl.externs",
     "instance_from": "gnarl_runtime.readers.read",
     "load": "gnarl_dsl.loading",
     "loads": "gnarl_dsl.loading",
     "make": "gnarl_runtime.envs.making",
     "make_vec": "gnarl_runtime.envs.making",
+    "processor": "gnarl_dsl.externs",
     "read_graphs": "gnarl_runtime.readers.read",
     "solve": "gnarl_runtime.api.solve_graphs",
+    "source": "gnarl_dsl.externs",
+    "strategy": "gnarl_dsl.externs",
     "train": "gnarl_runtime.api.train_policy",
+    "trainer": "gnarl_dsl.externs",
 }
 
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from errno import EINVAL
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from gnarl_dsl.check.extend import merge_specs
 from gnarl_dsl.check.spec import CheckedNames, CheckInput, check_spec
-from gnarl_dsl.model import Problem
+from gnarl_dsl.externs import Given, with_code
+from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.diagnostics import Collector, Diagnostic, EnoughErrors, SpecError
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.source import MAX_BYTES, MAX_NAME, Source, Span, normalise_text
@@ -204,11 +206,14 @@ def only_newer_version(found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     return tuple(finding for finding in found if finding.code == "GN013") or found
 
 
-def load(path: str | Path, **params: str | float) -> Problem:
+# `extern` is code as `with_code` takes it; so typed, `**params` can still be of one type.
+def load(path: str | Path, *, extern: Any = (), **params: str | float) -> Problem:
     """Read and check a spec: a file, or a shipped spec by its name.
 
-    `params` are values for the params of the spec. Mistakes in it raise a SpecError that has all
-    of them; a file that is not there or cannot be read raises a UsageError.
+    `params` are values for the params of the spec; `extern` is code for what it declares as
+    `extern`: Python files, which are run, modules, or functions under `@gnarl.extern`. Mistakes
+    in the spec raise a SpecError that has all of them; a file that is not there or cannot be read
+    raises a UsageError.
     """
     found = find_spec(str(path)) if _SAFE_NAME.match(str(path)) else None
     shipped = found is not None and not Path(path).is_file()
@@ -217,18 +222,23 @@ def load(path: str | Path, **params: str | float) -> Problem:
         checked = check_file(target, _texts(params))
     except OSError as error:
         raise UsageError(f"{str(path)[:80]}: {error.strerror or error}") from error
-    return require_problem(checked)
+    return with_code(require_problem(checked), extern)
 
 
-def loads(text: str, **params: str | float) -> Problem:
+def loads(text: str, *, extern: Any = (), **params: str | float) -> Problem:
     """Check the text of a spec; mistakes raise a SpecError that has all of them."""
-    return require_problem(check_text(text, params=_texts(params)))
+    return with_code(require_problem(check_text(text, params=_texts(params))), extern)
 
 
-def problem_of(spec: Spec, params: Mapping[str, str | float] | None = None) -> Problem:
+def problem_of(
+    spec: Spec,
+    params: Mapping[str, str | float] | None = None,
+    extern: Sequence[Given] | Code = (),
+) -> Problem:
     """What a user gives for a problem: the path or name of a spec, or a problem checked before."""
     if not isinstance(spec, Problem):
-        return load(spec, **(params or {}))
+        return load(spec, extern=extern, **(params or {}))
+    spec = with_code(spec, extern)
     if params:
         names = ", ".join(params)
         raise UsageError(f"{names}: a checked problem has its params already; give them to load()")

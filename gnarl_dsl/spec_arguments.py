@@ -14,8 +14,9 @@ from gnarl_dsl.report.failures import SpecRejected, UsageError
 from gnarl_dsl.specs import find_spec, shipped_specs
 
 if TYPE_CHECKING:
+    from gnarl_dsl.externs import Given
     from gnarl_dsl.loading import Checked
-    from gnarl_dsl.model import Problem
+    from gnarl_dsl.model import Code, Problem
 
 
 def parse_params(given: Sequence[str]) -> dict[str, str]:
@@ -29,8 +30,14 @@ def parse_params(given: Sequence[str]) -> dict[str, str]:
     return params
 
 
-def load_problem(spec: str, params: Mapping[str, str], allow_costly: bool = False) -> Problem:
-    """The checked problem; its diagnostics go to standard error."""
+def load_problem(
+    spec: str,
+    params: Mapping[str, str],
+    allow_costly: bool = False,
+    extern: Sequence[Given] | Code = (),
+) -> Problem:
+    """The checked problem with the code that was brought; its diagnostics go to standard error."""
+    from gnarl_dsl.externs import with_code
     from gnarl_dsl.report.render import render_all
 
     checked = check_argument(spec, params, allow_costly)
@@ -38,7 +45,7 @@ def load_problem(spec: str, params: Mapping[str, str], allow_costly: bool = Fals
         print(render_all(checked.diagnostics, checked.sources), file=sys.stderr)
     if checked.problem is None:
         raise SpecRejected
-    return checked.problem
+    return with_code(checked.problem, extern)
 
 
 def check_argument(spec: str, params: Mapping[str, str], allow_costly: bool = False) -> Checked:

@@ -3,7 +3,8 @@
     python -m benchmarks.paper.ship [NAME …]
 
 Of several seeds, the one whose best validation is best is taken: success, then reward, then fewer
-steps. Test graphs have no say in it.
+steps. Test graphs have no say in it. BFS and DFS are not among them: their shipped weights are of
+`gnarl-train --spec bfs --recipe bfs_deep --seed 0` and the same of dfs (docs/results/depth.md).
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from gnarl_compiler.build.files import write_whole
 from gnarl_runtime.checkpoints.checkpoint import BEST, load_checkpoint
 
 ROWS = {  # by problem, as `--pretrained` has it
-    "bfs": "bfs",
-    "dfs": "dfs",
     "bellman_ford": "bellman_ford",
     "mst_prim": "mst_prim_wide",  # of docs/results/laws.md, of no table of the paper
     "mvc": "mvc_bc",

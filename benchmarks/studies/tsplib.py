@@ -131,7 +131,8 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
         most = max(row["nodes"] for row in rows if "searched" in row)
         yield (
             f"Searched by `--search {search}` up to {most} nodes (load {load[0][0]} to "
-            f"{load[1][0]}): seconds and the `work:N` that they came to, which repeats the tour."
+            f"{load[1][0]}): seconds and the `work:N` that they came to, which repeats the tour. "
+            "Of larger ones an episode takes seconds, and the search could try only a few."
         )
         yield ""
     heads = ["instance", "nodes", "optimum", "tour", "above, %", "s", "MB"]

@@ -10,6 +10,15 @@ from gnarl_dsl import model
 from gnarl_dsl.check.cost import Spent, Terms
 from gnarl_dsl.check.scopes import Binding, Scope
 from gnarl_dsl.check.types import Facts, Type, Typed
+from gnarl_dsl.language import registered
+from gnarl_dsl.language.signatures import (
+    FunctionSignature,
+    GeneratorSignature,
+    SourceSignature,
+    function_of,
+    generator_of,
+    source_of,
+)
 from gnarl_dsl.language.words import RESERVED
 from gnarl_dsl.model.kinds import CATEGORY, EDGE, FeatureType, Place, Stage, Value
 from gnarl_dsl.report.diagnostics import Collector, Note
@@ -67,6 +76,8 @@ class Declarations:
     param_trees: dict[str, ast.Param] = field(default_factory=dict)
     features: dict[str, FeatureInfo] = field(default_factory=dict)
     lets: dict[str, ast.Let] = field(default_factory=dict)
+    externs: dict[str, model.Extern] = field(default_factory=dict)
+    extern_trees: dict[str, ast.Extern] = field(default_factory=dict)
     phases: dict[str, ast.Phase] = field(default_factory=dict)
     objectives: dict[str, ast.Objective] = field(default_factory=dict)
     correct: ast.Correct | None = None
@@ -108,6 +119,35 @@ class Declarations:
 
     def is_global(self, name: str) -> bool:
         return name in RESERVED or name in set(self.global_names())
+
+    # What is registered, and what the spec declares in its place
+
+    def function(self, name: str) -> FunctionSignature | None:
+        """The function that a call of this name means: what the spec declares comes first."""
+        if extern := self._extern(name, "extern"):
+            return function_of(extern)
+        return None if self.declares(name) else registered.FUNCTIONS.get(name)
+
+    def law(self, name: str) -> SourceSignature | None:
+        """The source of inputs that has this name."""
+        extern = self._extern(name, "source")
+        return source_of(extern) if extern else registered.SOURCES.get(name)
+
+    def family(self, name: str) -> GeneratorSignature | None:
+        """The family of graphs that has this name."""
+        extern = self._extern(name, "generator")
+        return generator_of(extern) if extern else registered.GENERATORS.get(name)
+
+    def _extern(self, name: str, kind: str) -> model.Extern | None:
+        extern = self.externs.get(name)
+        if extern is None or extern.kind != kind:
+            return None
+        self.used.add(name)
+        return extern
+
+    def externs_of(self, kind: str) -> list[str]:
+        """The names that the spec declares for what is brought."""
+        return [name for name, extern in self.externs.items() if extern.kind == kind]
 
     def is_edge_feature(self, name: str) -> bool:
         return self.features[name].place is EDGE

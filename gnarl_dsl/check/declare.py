@@ -10,6 +10,8 @@ from gnarl_dsl.check.context import Declarations
 from gnarl_dsl.check.feature_lines import declare_feature
 from gnarl_dsl.check.header import all_of, first_of
 from gnarl_dsl.check.hints import FOREIGN_GRAPHS
+from gnarl_dsl.check.outside.extern_lines import check_extern
+from gnarl_dsl.language import registered
 from gnarl_dsl.language.words import GRAPH_WORDS, RESERVED
 from gnarl_dsl.report.diagnostics import Note
 from gnarl_dsl.report.source import Span
@@ -29,6 +31,9 @@ def declare_names(
     graph = first_of(blocks, ast.GraphDecl)
     if graph is not None:
         names.graph = _graph(names, graph)
+    for block in blocks:  # lines of features may name them, wherever they stand
+        if isinstance(block, ast.Extern) and _fresh(names, block.name, "extern"):
+            _extern(names, block)
     for block in blocks:
         _block(names, block, overrides)
     _report_unknown_overrides(names, blocks, overrides)
@@ -56,7 +61,7 @@ def _block(names: Declarations, block: ast.Block, overrides: Mapping[str, str]) 
             names.correct = block
         case ast.Valid():
             names.valid = block
-        case ast.Version() | ast.ProblemHead() | ast.GraphDecl() | ast.Drop():
+        case ast.Version() | ast.ProblemHead() | ast.GraphDecl() | ast.Drop() | ast.Extern():
             pass
         case ast.Horizon() | ast.Limit() | ast.Terminate():  # nothing that a formula could name
             pass
@@ -66,6 +71,23 @@ def _block(names: Declarations, block: ast.Block, overrides: Mapping[str, str]) 
             pass
         case _:
             assert_never(block)
+
+
+def _extern(names: Declarations, tree: ast.Extern) -> None:
+    if len(tree.params) > MAX_PARAMETERS:
+        _too_many(names, tree.params[MAX_PARAMETERS].span, "An extern", "parameters")
+        names.lose(tree.name.text)
+        return
+    extern = check_extern(names, tree)
+    if extern is None:
+        names.lose(tree.name.text)
+        return
+    builtin = {"source": registered.SOURCES, "generator": registered.GENERATORS}
+    if tree.name.text in builtin.get(extern.kind, {}):
+        names.found.add("GN115", tree.name.span, name=tree.name.text, what=extern.kind)
+        return
+    names.externs[tree.name.text] = extern
+    names.extern_trees[tree.name.text] = tree
 
 
 def _let(names: Declarations, tree: ast.Let) -> None:

@@ -54,12 +54,12 @@ from gnarl_dsl.check.types import (
 )
 from gnarl_dsl.language import registered, signatures, words
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operator
-from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.language.signatures import (
     EDGE_SCALAR,
     NODE_POINTER,
     NODE_POINTS,
     ONE_NODE,
+    ONE_TRUTH,
     ArgKind,
     FunctionSignature,
 )
@@ -841,7 +841,9 @@ def _function_fix(context: Context, tree: ast.Call, scope: Scope) -> str | None:
         return f"`{name}` takes nothing in parentheses: write `{name}`."
     if name in FOREIGN_FUNCTIONS:
         return FOREIGN_FUNCTIONS[name]
-    known = [*names.lets, *registered.FUNCTIONS, *words.MATH, *words.CHASES, words.DISTANCE]
+    brought = names.externs_of("extern")
+    known = [*names.lets, *brought, *registered.FUNCTIONS, *words.MATH, *words.CHASES]
+    known.append(words.DISTANCE)
     folds = ("count", "sum", "exists", "forall", "last")
     return did_you_mean(name, [*known, *words.DEGREES, "edge", *folds])
 
@@ -998,17 +1000,21 @@ def _distance(context: Context, tree: ast.Call, scope: Scope) -> Typed:
 
 
 def _is_function(context: Context, name: str, scope: Scope) -> bool:
-    """Whether a name means a registered function: what the spec declares comes first."""
-    known = name in FUNCTIONS and name not in scope.bound
-    return known and not context.names.declares(name)
+    """Whether a name means a registered function, or one that is brought."""
+    return name not in scope.bound and context.names.function(name) is not None
+
+
+def _signature(context: Context, name: str) -> FunctionSignature:
+    signature = context.names.function(name)
+    assert signature is not None
+    return signature
 
 
 def _function(context: Context, tree: ast.Call, scope: Scope, place: Place) -> Typed:
     """A registered function whose result is wanted at `place`."""
     name = tree.name.text
-    signature = FUNCTIONS[name]
-    wanted = [kind.form for kind in signature.args]
-    if not arity_ok(context, tree.name, tree.span, len(tree.args), wanted):
+    signature = _signature(context, name)
+    if not arity_ok(context, tree.name, tree.span, len(tree.args), signature.forms):
         _visit(context, tree.args, scope)
         return poison(tree.span)
     args = [
@@ -1070,13 +1076,14 @@ def _function_arg(
         return Typed(ref, SCALAR, _feature_facts(context, ref.feature, arg.span))
     if kind is signatures.CHOICE:
         return _word_arg(context, arg, call, scope)
-    return check_as(context, arg, scope, NODE if kind is ONE_NODE else SCALAR, what)
+    wanted = {ONE_NODE: NODE, ONE_TRUTH: MASK}.get(kind, SCALAR)
+    return check_as(context, arg, scope, wanted, what)
 
 
 def _word_arg(context: Context, arg: ast.Expr, call: ast.Call, scope: Scope) -> Typed:
     """Every value that an enum parameter can take must be one the function knows."""
     name = call.name.text
-    known = FUNCTIONS[name].choices
+    known = _signature(context, name).choices
     wanted, what = Type(CHOICE, choices=known), f"an argument of `{name}`"
     typed = check_as(context, arg, scope, wanted, what)
     if not typed.is_poison and not isinstance(typed.expr, model.Choice):

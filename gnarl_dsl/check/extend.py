@@ -21,6 +21,7 @@ _NAMED = (
     ast.Expert,
     ast.MadeExpert,
     ast.Instances,
+    ast.Extern,
 )
 _NAMED_KINDS = [
     "param",
@@ -32,6 +33,7 @@ _NAMED_KINDS = [
     "metric",
     "expert",
     "instances",
+    "extern",
 ]
 _CLAUSE_KINDS = ["limit", "terminate", "valid", "correct", "observe", "messages"]
 _UNITING = (ast.Observe, ast.Messages)  # a variant's are added to the base's

@@ -199,10 +199,13 @@ def verify_source(names: Declarations, info: FeatureInfo, source: ast.SourceOf) 
 
 
 def _verify_law(names: Declarations, info: FeatureInfo, source: ast.SourceOf) -> None:
-    signature = registered.SOURCES.get(source.name.text)
+    signature = names.law(source.name.text)
     name, found = source.name.text, names.found
+    if signature is None and names.is_lost(name):
+        return
     if signature is None:
-        fix, expected = did_you_mean(name, registered.SOURCES), ", ".join(registered.SOURCES)
+        known = [*names.externs_of("source"), *registered.SOURCES]
+        fix, expected = did_you_mean(name, known), ", ".join(known)
         found.add("GN110", source.span, name=name, expected=expected, fix=fix)
         return
     wanted, given = len(signature.args), len(source.args)

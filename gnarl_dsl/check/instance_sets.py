@@ -77,13 +77,17 @@ def _split(tree: ast.Split, names: Declarations) -> model.Split:
 
 def _check_generator(tree: ast.Split, names: Declarations) -> None:
     found, word = names.found, tree.generator
-    signature = registered.GENERATORS.get(word.text)
+    signature = names.family(word.text)
+    if signature is None and names.is_lost(word.text):
+        return
     if signature is None:
-        fix = did_you_mean(word.text, registered.GENERATORS) or FOREIGN_FAMILIES.get(word.text)
-        expected = ", ".join(registered.GENERATORS)
+        families = [*names.externs_of("generator"), *registered.GENERATORS]
+        fix = did_you_mean(word.text, families) or FOREIGN_FAMILIES.get(word.text)
+        expected = ", ".join(families)
         found.add("GN120", word.span, name=word.text, expected=expected, fix=fix)
         return
-    if names.graph is not None and names.graph.complete and word.text != "complete":
+    own = word.text in names.externs_of("generator")
+    if names.graph is not None and names.graph.complete and word.text != "complete" and not own:
         found.add("GN133", word.span, name=word.text)
     given = [arg.name.text for arg in tree.args]
     wanted = ("n", *_form(signature, given))

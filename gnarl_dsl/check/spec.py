@@ -40,7 +40,7 @@ from gnarl_dsl.check.scopes import Scope, allowed_pairs, in_order, phase_scopes
 from gnarl_dsl.check.symmetry import is_symmetric
 from gnarl_dsl.check.types import MASK, SCALAR, Typed
 from gnarl_dsl.check.updates import check_update
-from gnarl_dsl.language import registered, words
+from gnarl_dsl.language import words
 from gnarl_dsl.language.signatures import SourceSignature
 from gnarl_dsl.levels.levels import mixes
 from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NUMBER, ORACLE, STATE
@@ -121,6 +121,7 @@ def _problem(
         params=tuple(context.names.params.values()),
         graph=context.names.graph,
         costs=total_costs(context.spent, context.experts),
+        externs=tuple(context.names.externs.values()),
         sources=tuple(
             model.SourceText.model_construct(name=source.name, text=source.text)
             for source in sources
@@ -259,7 +260,7 @@ def _source(context: Context, tree: ast.SourceOf) -> model.InputSource:
 
 
 def _law(context: Context, tree: ast.SourceOf) -> model.InputSource:
-    signature = registered.SOURCES.get(tree.name.text)
+    signature = context.names.law(tree.name.text)
     values = [_source_number(context, arg) for arg in tree.args]
     understood = values and not any(map(math.isnan, values))
     if signature is not None and understood and len(values) == len(signature.args):
@@ -470,6 +471,8 @@ def _warn_unused_names(context: Context, blocks: tuple[ast.Block, ...]) -> None:
     phases_known = bool(names.phases) and "phase" not in names.lost_blocks
     for name, let in names.lets.items():
         _warn(context, name not in names.used, "GN901", let.name, "let")
+    for name, extern in names.extern_trees.items():
+        _warn(context, name not in names.used, "GN901", extern.name, "extern")
     for name, param in names.param_trees.items():
         _warn(context, name not in names.used, "GN901", param.name, "param")
     for name, info in names.features.items():

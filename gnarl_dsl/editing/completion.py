@@ -23,7 +23,7 @@ from gnarl_dsl.language.words import NEAR, WORK
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.specs import shipped_specs
 from gnarl_dsl.syntax.lalr import UnexpectedLexeme
-from gnarl_dsl.syntax.layout import LogicalLine, block_lexemes
+from gnarl_dsl.syntax.layout import EXTERN, LogicalLine, block_lexemes
 from gnarl_dsl.syntax.parse import load_grammar
 
 _CURSOR = "cursor_is_here_"
@@ -94,7 +94,9 @@ def _suggest(document: Document, source: Source, place: Place) -> Iterator[Sugge
         yield from (Suggestion(word, Sort.WORD, doc=doc) for word, doc in table.items())
         return
     expected = _expected_at(place)
-    if "NAME" in expected:
+    if place.word is place.block.head:
+        yield Suggestion(EXTERN, Sort.KEYWORD, "keyword", vocabulary.EXTERN)
+    elif "NAME" in expected:
         yield from _names(document, source, place)
     signs = load_grammar().signs
     words = sorted(signs[terminal] for terminal in expected if terminal in signs)

@@ -71,6 +71,8 @@ def tell(document: Document, symbol: Symbol) -> str:
             return symbol.tree.doc
         case ast.Phase():
             return f"A phase: picks the node `{symbol.tree.variable.text}`."
+        case ast.Extern():
+            return _joined(vocabulary.EXTERN, symbol.tree.doc)
         case ast.MadeExpert():
             return _made_expert(symbol.tree)
         case _:  # what its block means is all there is to say

@@ -26,6 +26,7 @@ class Kind(Enum):
     METRIC = "metric"
     EXPERT = "expert"
     INSTANCES = "instances"
+    EXTERN = "extern"
 
 
 Named = (
@@ -40,6 +41,7 @@ Named = (
     | ast.Expert
     | ast.MadeExpert
     | ast.Instances
+    | ast.Extern
 )
 Clause = (
     ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct | ast.Observe | ast.Messages
@@ -57,6 +59,7 @@ _KINDS: dict[type[ast.Tree], Kind] = {
     ast.Expert: Kind.EXPERT,
     ast.MadeExpert: Kind.EXPERT,
     ast.Instances: Kind.INSTANCES,
+    ast.Extern: Kind.EXTERN,
 }
 
 
@@ -102,6 +105,7 @@ def symbols_of(tree: ast.Spec) -> Iterator[Symbol]:
                 | ast.Expert()
                 | ast.MadeExpert()
                 | ast.Instances()
+                | ast.Extern()
             ):
                 yield named(block)
             case _:

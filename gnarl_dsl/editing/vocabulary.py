@@ -91,6 +91,12 @@ _CONSTANTS = {
     "inf": "A number above all others. It cannot be stored in a feature.",
 }
 
+# Starts a block, but is a free name everywhere else, so it is no keyword.
+EXTERN = (
+    "Code that whoever plays this spec brings: `extern NAME(PARAM : TYPE) : LOCATION TYPE`. "
+    "Nothing here runs it."
+)
+
 GROUPS: Mapping[Group, Mapping[str, str]] = {
     Group.BLOCK: _BLOCKS,
     Group.CLAUSE: _CLAUSES,
@@ -105,7 +111,7 @@ KEYWORDS: Mapping[str, str] = {
 # Blocks whose second word is a new name.
 DECLARING = (
     *("problem", "param", "let", "phase", "objective"),
-    *("reward", "metric", "expert", "instances"),
+    *("reward", "metric", "expert", "instances", "extern"),
 )
 
 # Words that mean something in one place only; elsewhere they are free.

@@ -115,9 +115,14 @@ def _gap(words: Sequence[Word], index: int, keywords: frozenset[str]) -> int:
         return 0
     if word.text in ("(", "["):
         return 0 if _can_be_called(words, index - 1, keywords) else 1
-    if word.text == ":" and words[0].text == "param" and index == 2:
+    if word.text == ":" and ((words[0].text == "param" and index == 2) or _is_extern(words)):
         return 1
     return 0 if word.text in _TIGHT_BEFORE else 1
+
+
+def _is_extern(words: Sequence[Word]) -> bool:
+    """`extern NAME(`: no other line starts like this, whatever it calls `extern`."""
+    return [word.text for word in words[0:3:2]] == ["extern", "("]
 
 
 def _is_sign_of_number(words: Sequence[Word], index: int, keywords: frozenset[str]) -> bool:

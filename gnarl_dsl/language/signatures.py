@@ -6,21 +6,29 @@ of the libraries they use. `gnarl_dsl.language.registered` has the signatures of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gnarl_dsl.model import Extern
 from gnarl_dsl.model.kinds import (
     ABSOLUTE,
+    CATEGORICAL,
     EDGE,
+    LEVELS,
     MASK,
     NODE,
+    NODE_VALUE,
+    NUMBER,
     PAIR,
     POINT,
     POINTER,
     SCALAR,
+    TRUTH,
     FeatureType,
     Level,
     Named,
     Place,
+    Value,
 )
 
 
@@ -48,6 +56,15 @@ NODE_POINTS = ArgKind("points", "feature of points", "points", (NODE,), POINT)
 ONE_NODE = ArgKind("node", "node", "node")
 ONE_NUMBER = ArgKind("scalar", "number", "number")
 CHOICE = ArgKind("choice", "choice", "choice")  # one of the function's own words
+ONE_TRUTH = ArgKind("mask", "truth value", "condition")
+# Whole features, as an `extern` can ask for them.
+WHOLE: Mapping[tuple[Place, FeatureType], ArgKind] = {
+    (place, kind): ArgKind(f"{place} {kind}", f"{kind} on {place.plural}", "", (place,), kind)
+    for place in (NODE, EDGE, PAIR)
+    for kind in (SCALAR, MASK, POINTER, CATEGORICAL)
+    if place in kind.places
+}
+_VALUES: Mapping[Value, ArgKind] = {NODE_VALUE: ONE_NODE, NUMBER: ONE_NUMBER, TRUTH: ONE_TRUTH}
 
 
 @dataclass(frozen=True)
@@ -60,7 +77,8 @@ class FunctionSignature:
     `keeps` is the level of the numbers in its features: what may be done to all numbers of
     one of them without another result. A result that is a number has the unit of the argument
     at position `like`, and changes as that one does; without `like` it stays.
-    `home` is the file of the compiler's room `algorithms` that registers it.
+    `home` is the file of the compiler's room `algorithms` that registers it; `names` are those
+    of the arguments, where a spec declares the function itself.
     """
 
     args: tuple[ArgKind, ...]
@@ -77,6 +95,12 @@ class FunctionSignature:
     keeps: Level = ABSOLUTE
     like: int | None = None
     home: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """What stands for the arguments in the form of a call."""
+        return self.names or tuple(kind.form for kind in self.args)
 
 
 @dataclass(frozen=True)
@@ -116,3 +140,36 @@ class GeneratorSignature:
     def forms(self) -> tuple[tuple[str, ...], ...]:
         """The sets of arguments of which one has to be given."""
         return (self.args, *self.instead)
+
+
+# What a spec declares itself
+
+
+def function_of(extern: Extern) -> FunctionSignature:
+    """The signature of a function that is brought."""
+    return FunctionSignature(
+        args=tuple(
+            _VALUES[param.type.cell] if param.place is None else WHOLE[param.place, param.type]
+            for param in extern.params
+        ),
+        place=extern.place,
+        type=extern.type,
+        doc=extern.doc,
+        whole=extern.whole,
+        random=extern.random,
+        cost=extern.cost,
+        oracle=extern.oracle,
+        keeps=LEVELS.get(extern.level, ABSOLUTE),
+        names=tuple(param.name for param in extern.params),
+    )
+
+
+def source_of(extern: Extern) -> SourceSignature:
+    """The signature of a law of inputs that is brought."""
+    names = tuple(param.name for param in extern.params)
+    return SourceSignature((extern.place,), (extern.type,), names, extern.doc)
+
+
+def generator_of(extern: Extern) -> GeneratorSignature:
+    """The signature of a family of graphs that is brought."""
+    return GeneratorSignature(tuple(param.name for param in extern.params), extern.doc)

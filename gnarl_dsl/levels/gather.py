@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from gnarl_dsl import model
-from gnarl_dsl.language.registered import FUNCTIONS
+from gnarl_dsl.language.called import signature_called
 from gnarl_dsl.levels.system import ONE, PURE, Dimension, plus, unit
 from gnarl_dsl.model import Expr, Problem, Statement
 from gnarl_dsl.model.kinds import CATEGORY, NUMBER, ORACLE, ORDINAL, RATIO
@@ -299,7 +299,7 @@ class Gathered:
 
     def _call(self, call: model.Call, names: Names) -> Dimension | None:
         """A registered function keeps what its signature promises, of whole features only."""
-        signature = FUNCTIONS[call.function]
+        signature = signature_called(self.problem, call.function)
         dimensions = [self._of(arg, names) for arg in call.args]
         for arg, dimension in zip(call.args, dimensions, strict=True):
             kept = signature.keeps if isinstance(arg, model.FeatureRef) else None
@@ -357,7 +357,7 @@ def _is_infinite(expr: Expr) -> bool:
 def reads_oracle(problem: Problem, expr: Expr) -> bool:
     """Whether a formula, or one behind it, reads a label."""
     for part in parts_behind(problem, expr):
-        if isinstance(part, model.Call) and FUNCTIONS[part.function].oracle:
+        if isinstance(part, model.Call) and signature_called(problem, part.function).oracle:
             return True
         if any(problem.feature(name).stage is ORACLE for name in features_named(part)):
             return True

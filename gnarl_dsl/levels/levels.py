@@ -62,10 +62,16 @@ def default_use(problem: Problem) -> Use:
 
 
 def levels_of(problem: Problem, use: Use) -> Measures:
-    """The measure of every observed feature that is a number."""
-    gathered = Gathered(problem)
-    _gather_deciders(gathered, use)
+    """The measure of every observed feature that is a number.
+
+    Where definitions are nested too deeply to be followed, nothing is claimed of any.
+    """
     numbers = [f for f in problem.features if f.is_measured and f.observed]
+    gathered = Gathered(problem)
+    try:
+        _gather_deciders(gathered, use)
+    except RecursionError:
+        return {feature.name: Measure(ABSOLUTE) for feature in numbers}
     system, why = _solved(problem, gathered.equations)
     _settle(system, why, numbers)
     dimensions = {feature.name: system.reduced(unit(feature.name)) for feature in numbers}
@@ -212,7 +218,10 @@ class Mix:
 def mixes(problem: Problem) -> Iterator[Mix]:
     """Every one in the whole spec, what only judges included."""
     gathered = Gathered(problem)
-    _gather_all(gathered)
+    try:
+        _gather_all(gathered)
+    except RecursionError:  # nested too deeply to be followed
+        return
     likely = [e for e in gathered.equations if e.other is None]
     system, _ = _solved(problem, likely)
     inputs = {f.name: f for f in problem.features if f.stage is INPUT and not _may_count(f)}
@@ -225,7 +234,9 @@ def mixes(problem: Problem) -> Iterator[Mix]:
 
 def _may_count(feature: Feature) -> bool:
     """Whether an input could itself be a number of things."""
-    return feature.source is None or any(SOURCES[law.name].counts for law in feature.source.laws)
+    return feature.source is None or any(
+        law.name not in SOURCES or SOURCES[law.name].counts for law in feature.source.laws
+    )
 
 
 def _gather_all(gathered: Gathered) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gnarl_dsl.model.brought import NO_CODE, Brought, Code, Trade
 from gnarl_dsl.model.expr import (
     Arithmetic,
     Assign,
@@ -52,6 +53,8 @@ from gnarl_dsl.model.problem import (
     Draw,
     Expert,
     ExpertPhase,
+    Extern,
+    ExternParam,
     Feature,
     GraphKind,
     GreedyExpert,
@@ -81,6 +84,7 @@ from gnarl_dsl.model.problem import (
 )
 
 __all__ = [
+    "NO_CODE",
     "OPTIMAL",
     "Alternative",
     "Arithmetic",
@@ -89,11 +93,13 @@ __all__ = [
     "Bind",
     "Binder",
     "Boolean",
+    "Brought",
     "Call",
     "Category",
     "Chase",
     "Choice",
     "ClauseRef",
+    "Code",
     "Compare",
     "CostTerm",
     "Costs",
@@ -105,6 +111,8 @@ __all__ = [
     "ExpertPhase",
     "Expr",
     "Expression",
+    "Extern",
+    "ExternParam",
     "Feature",
     "FeatureRef",
     "FeatureType",
@@ -150,6 +158,7 @@ __all__ = [
     "Split",
     "Stage",
     "Statement",
+    "Trade",
     "Unary",
     "Value",
     "Variable",

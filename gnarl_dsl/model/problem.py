@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gnarl_dsl.model.brought import NO_CODE, Code, Trade
 from gnarl_dsl.model.expr import Expr, Model, Statement
 from gnarl_dsl.model.kinds import (
     CATEGORY,
@@ -162,6 +163,58 @@ class Let(Model):
     type: Value
     optional: bool
     body: Expr
+
+
+class ExternParam(Model):
+    """What an extern is given: a whole feature of a type at a place, or one value.
+
+    A generator takes numbers, and so does a source.
+    """
+
+    name: str
+    place: Place | None
+    type: FeatureType
+
+
+class Extern(Model):
+    """What the spec needs and does not have; whoever plays it brings the code.
+
+    Of a generator, `place` and `type` say nothing. `level` is the word for what it preserves;
+    `cost` are exponents of n and m.
+    """
+
+    span: Span
+    name: str
+    kind: Literal["extern", "generator", "source"]
+    params: tuple[ExternParam, ...]
+    place: Place
+    type: FeatureType
+    oracle: bool
+    random: bool
+    whole: bool
+    cost: tuple[tuple[int, int], ...]
+    level: str
+    doc: str
+
+    @property
+    def trade(self) -> Trade:
+        """What its code does."""
+        return Trade(self.kind)
+
+    @property
+    def form(self) -> str:
+        """What it is given and what it gives, as it would be declared."""
+        params = ", ".join(map(_param_form, self.params))
+        words = {"extern": "", "generator": "generator", "source": "source "}[self.kind]
+        words += "" if self.kind == "generator" else f"{self.place} {self.type}"
+        flags = ("oracle", "random", "whole")
+        told = [words, *(flag for flag in flags if getattr(self, flag))]
+        return f"{self.name}({params}) : {' '.join(told)}"
+
+
+def _param_form(param: ExternParam) -> str:
+    kind = str(param.type.cell) if param.place is None else f"{param.place} {param.type}"
+    return f"{param.name} : {kind}"
 
 
 class Phase(Model):
@@ -386,6 +439,12 @@ class Problem(Model):
     # What the network reads: all nodes without windows, all edges without messages.
     windows: tuple[Window, ...] = ()
     messages: tuple[Messages, ...] = ()
+    externs: tuple[Extern, ...] = ()
+    code: Code = Field(default=NO_CODE, exclude=True, repr=False)
+
+    def extern(self, name: str) -> Extern | None:
+        """What the spec declares as brought from outside, if it does."""
+        return next((extern for extern in self.externs if extern.name == name), None)
 
     def feature(self, name: str) -> Feature:
         return next(feature for feature in self.features if feature.name == name)
@@ -432,6 +491,11 @@ class Problem(Model):
         """1-based line of a span in its file."""
         return self.sources[span.file].text.count("\n", 0, span.start) + 1
 
+    def located(self, span: Span, what: str) -> str:
+        """A message about a place of the spec, with the line it is about."""
+        line = self.line_of(span)
+        return f"{self.sources[span.file].name}:{line}: {what}\n  {line} | {self.text_of(span)}"
+
     def text_of(self, span: Span) -> str:
         """The spec's own words at a span, on one line."""
         text = self.sources[span.file].text[span.start : span.end]
@@ -461,9 +525,9 @@ def cheapest_reward(problem: Problem) -> str | None:
 
 
 # Where things stand, what is said about them, and what follows from the rest.
-_NOT_MEANING = frozenset({"span", "doc", "sources", "costs"})
+_NOT_MEANING = frozenset({"span", "doc", "sources", "costs", "code"})
 # What specs did not always have: where it is empty, they mean what they meant before.
-_LATER = frozenset({"others", "laws", "windows", "messages", "unit"})
+_LATER = frozenset({"others", "laws", "windows", "messages", "unit", "externs"})
 
 
 def _meaning(value: object) -> Iterator[str]:

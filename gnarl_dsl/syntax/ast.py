@@ -409,6 +409,27 @@ class Messages(Tree):
     nearest: Nearest | None
 
 
+class ExternWord(Tree):
+    """`node`, `mask`, `cost(n * m)`: a word of a declaration, with what stands in its brackets."""
+
+    name: Ident
+    args: tuple[Expr, ...]
+
+
+class ExternParam(Tree):
+    name: Ident
+    words: tuple[ExternWord, ...]
+
+
+class Extern(Tree):
+    """`extern NAME(PARAM : WORDS, …) : WORDS`: what the person who plays a spec brings."""
+
+    name: Ident
+    params: tuple[ExternParam, ...]
+    words: tuple[ExternWord, ...]
+    doc: str
+
+
 class Drop(Tree):
     kind: Ident
     names: tuple[Ident, ...]
@@ -433,6 +454,7 @@ Block = (
     | Expert
     | MadeExpert
     | Instances
+    | Extern
     | Observe
     | Messages
     | Drop

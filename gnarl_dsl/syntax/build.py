@@ -246,6 +246,23 @@ class TreeBuilder:
     def between(self, p: Pieces) -> ast.Between:
         return ast.Between(span_of(p), p[1], p[3])
 
+    def extern(self, p: Pieces) -> ast.Extern:
+        doc = next((piece for piece in p[1:] if getattr(piece, "type", "") == "STRING"), None)
+        words = items(p, ast.ExternWord)
+        return ast.Extern(span_of(p), ident(p[1]), p[3] or (), words, text_of(doc))
+
+    def extern_params(self, p: Pieces) -> tuple[ast.ExternParam, ...]:
+        return items(p, ast.ExternParam)
+
+    def extern_param(self, p: Pieces) -> ast.ExternParam:
+        return ast.ExternParam(span_of([p[0], *(p[1] or ())]), ident(p[0]), p[1] or ())
+
+    def extern_type(self, p: Pieces) -> tuple[ast.ExternWord, ...]:
+        return items(p, ast.ExternWord)
+
+    def extern_word(self, p: Pieces) -> ast.ExternWord:
+        return ast.ExternWord(span_of([p[0], p[3]]), ident(p[0]), p[2] or ())
+
     def window(self, p: Pieces) -> ast.Observe | ast.Messages:
         where = p[2][1] if p[2] else None
         kind = ast.Messages if p[0] == "messages" else ast.Observe

@@ -37,6 +37,7 @@ BLOCK_WORDS = [
 ]
 # These start a block as well, and are names wherever they do not.
 WINDOW_WORDS = ["observe", "messages"]
+EXTERN = "extern"
 FIRST = "first"  # the last word but one of such a line, in front of a number
 _OPENERS = frozenset(
     ["problem", "features", "phase", "update", "if", "else", "for", "expert", "instances"],

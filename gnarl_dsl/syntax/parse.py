@@ -20,6 +20,7 @@ from gnarl_dsl.syntax.build import TreeBuilder
 from gnarl_dsl.syntax.lalr import Parser, Tables, UnexpectedLexeme
 from gnarl_dsl.syntax.layout import (
     BLOCK_WORDS,
+    EXTERN,
     MAX_DEPTH,
     WINDOW_WORDS,
     Lexeme,
@@ -68,7 +69,7 @@ def grammar_from(tables: Tables) -> Grammar:
     return Grammar(parser, kinds, {name: text for text, name in kinds.items()})
 
 
-_HEADS = [*BLOCK_WORDS, *WINDOW_WORDS]
+_HEADS = [*BLOCK_WORDS, *WINDOW_WORDS, EXTERN]
 # Lines that mean nothing without lines below them.
 _NEED_LINES = frozenset(["features", "update", "if", "else", "for", "expert", "instances"])
 

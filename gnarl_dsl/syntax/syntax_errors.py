@@ -33,6 +33,7 @@ EXAMPLES: Mapping[str, str] = {
     "metric": "metric ratio = -cover / best",
     "expert": "expert nearest\n  visit: uniform v where not in_tour[v] minimising A[here, v]",
     "instances": "instances er\n  train 1000  er(n = {4, 7, 11}, p = [0.1, 0.9])",
+    "extern": "extern largest_part(removed : node mask) : graph scalar",
     "drop": "drop expert optimal, nearest",
     "observe": "observe x in nodes where not in_tour[x] minimising A[here, x] first 24",
     "messages": "messages (x, y) in edges minimising A[x, y] first 16",

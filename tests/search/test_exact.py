@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 
 import numpy as np
 import pytest
@@ -39,15 +40,25 @@ def exact(problem: Problem, instances: list[Instance]) -> Found:
     return search(EXACT, Drivers(), compiled, pool_of(bare, instances, compiled.oracles))
 
 
-def every_end(game: Interpreter, state: State, steps: int = 0) -> tuple[int, float]:
+class TooMany(Exception):
+    """More episodes than a test can try."""
+
+
+def every_end(game: Interpreter, start: State, most: float = math.inf) -> tuple[int, float]:
     """The best worth of all episodes from a state, by trying them all."""
-    if state.ended is not None:
-        return worth_at(game, state, steps).at(0)
-    best = LEAST
-    for node in np.flatnonzero(game.mask(state)):
-        following = game.apply(state, int(node)).state
-        best = max(best, every_end(game, following, steps + 1))
-    return best
+    tried = count()
+
+    def best_of(state: State, steps: int) -> tuple[int, float]:
+        if state.ended is not None:
+            return worth_at(game, state, steps).at(0)
+        best = LEAST
+        for node in np.flatnonzero(game.mask(state)):
+            if next(tried) >= most:
+                raise TooMany
+            best = max(best, best_of(game.apply(state, int(node)).state, steps + 1))
+        return best
+
+    return best_of(start, 0)
 
 
 def worth_at(game: Interpreter, state: State, steps: int) -> Worth:
@@ -63,9 +74,9 @@ def worth_of_found(problem: Problem, found: Found) -> Worth:
     return worth_of(out.valid, out.success, objective, out.steps)
 
 
-def assert_best(problem: Problem, instances: list[Instance]) -> None:
+def assert_best(problem: Problem, instances: list[Instance], most: float = math.inf) -> None:
     game = Interpreter(problem)
-    wanted = [every_end(game, game.reset(instance)) for instance in instances]
+    wanted = [every_end(game, game.reset(instance), most) for instance in instances]
     found = exact(problem, instances)
     assert (found.proven | (found.outcomes.steps == 0)).all()  # 0: no episode comes to an end
     worth = worth_of_found(problem, found)
@@ -91,9 +102,7 @@ def test_agrees_with_trying_everything(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(
-    "seed", [seed for seed in range(24) if seed != 9]
-)  # 9 takes too long to try
+@pytest.mark.parametrize("seed", range(24))
 def test_agrees_on_random_specs(seed: int) -> None:
     problem = check_text(seeded_spec(seed)).problem
     if problem is None or not (problem.objectives or problem.correct):
@@ -101,9 +110,11 @@ def test_agrees_on_random_specs(seed: int) -> None:
     instances = instances_for(problem, np.random.default_rng(seed), 3)
     small = [instance for instance in instances if instance.graph.n <= 3]
     try:
-        assert_best(problem, small) if small else None
+        assert_best(problem, small, most=5_000) if small else None
     except SpecRunError:
         pytest.skip("the spec fails in some episode")
+    except TooMany:
+        pytest.skip("more episodes than can be tried")
 
 
 def left_out(name: str) -> Live:

@@ -143,13 +143,15 @@ def test_a_folder_in_use_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_p
 def test_the_page_about_training_runs(capsys: pytest.CaptureFixture[str]) -> None:
     """Its Python, with fewer updates."""
     page = (ROOT / "docs" / "training.md").read_text("utf-8")
-    training, processor = (part.split("```")[0] for part in page.split("```python\n")[1:])
-    assert "bc.updates=150" in training
+    whole, updates, processor = (part.split("```")[0] for part in page.split("```python\n")[1:])
+    assert '"bc.updates": 150' in whole
     names: dict[str, Any] = {}
-    exec(training.replace("bc.updates=150", "bc.updates=3"), names)
-    assert 0 <= float(capsys.readouterr().out) <= 1
+    exec(whole.replace('"bc.updates": 150', '"bc.updates": 3'), names)
+    assert "24" in capsys.readouterr().out
+    assert "bc.updates=150" in updates
+    exec(updates.replace("bc.updates=150", "bc.updates=3"), names)
+    assert names["trainer"].done == 3
     exec(processor, names)
-    trainer = names["make_trainer"](names["problem"], names["recipe"], 0, names["policy"])
+    problem = names["gnarl"].load("bfs")
+    trainer = names["make_trainer"](problem, names["recipe"], 0, names["policy"])
     assert trainer.update()["states"] > 0
-    played = names["play"](trainer.best_policy(), names["compiled"], names["graphs"])
-    assert len(played) == 20

@@ -41,13 +41,13 @@ def _clrs(
     return ours, faithful(best_pick, f"{name}_paper", (64,), share)
 
 
-def _deep(row: Row) -> Row:
+def _eight(row: Row) -> Row:
     """More rounds of messages, for deeper graphs than those of training."""
     return replace(
         row,
-        name=f"{row.name}_deep",
+        name=f"{row.name}_eight",
         label=f"{row.label}, eight rounds",
-        recipe=f"{row.name}_deep",
+        recipe=f"{row.name}_eight",
         trials=trials((64, 300)),
         seeds=1,
     )
@@ -115,10 +115,10 @@ CLRS = Table(
     "picks, and one that fails does; above 64 nodes it is given 20 n (`--max-rounds`).",
     (
         _BFS,
-        _deep(_BFS),
+        _eight(_BFS),
         _BFS_PAPER,
         _DFS,
-        _deep(_DFS),
+        _eight(_DFS),
         _DFS_PAPER,
         _BELLMAN_FORD,
         _UNSCALED,

@@ -49,9 +49,9 @@ FAMILIES = Table(
     "fails on takes all that there are.",
     (
         _elsewhere("bfs"),
-        _elsewhere("bfs_deep"),
+        _elsewhere("bfs_eight"),
         _elsewhere("dfs"),
-        _elsewhere("dfs_deep"),
+        _elsewhere("dfs_eight"),
         _elsewhere("bellman_ford", _weights("bellman_ford"), _SETTLED),
         _elsewhere("bellman_ford_unscaled", _weights("bellman_ford"), _SETTLED),
         _elsewhere("mst_prim", _weights("mst_prim"), _variant("mst_prim", "settled", "settled")),

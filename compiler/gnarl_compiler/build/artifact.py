@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import platform
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from gnarl_compiler import algorithms, support
@@ -20,6 +21,7 @@ from gnarl_compiler.build.cache import private_cache
 from gnarl_compiler.build.files import write_module
 from gnarl_compiler.build.generate import generate
 from gnarl_compiler.emit.abi import Abi, read_abi
+from gnarl_compiler.externs.find import code_hash, compiled_twin, twins_of
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode
 from gnarl_dsl.language import operators
 from gnarl_dsl.model import Problem
@@ -71,12 +73,19 @@ def compile_problem(
 ) -> Artifact:
     """Generate, write if new, and import the kernels of a problem."""
     text = generate_code(problem, reward, mode)
-    key = hashlib.blake2b((text + toolchain_hash()).encode(), digest_size=8).hexdigest()
+    twins = twins_of(problem)
+    content = (
+        text + toolchain_hash() + "".join(f"|{name} {code_hash(it)}" for name, it in twins.items())
+    )
+    key = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
     path = write_module(text, folder or private_cache(), f"gnarl_{problem.name}_{key}")
-    return Artifact(text, path, import_module(path, text))
+    compiled = {name: compiled_twin(it) for name, it in twins.items()}
+    return Artifact(text, path, import_module(path, text, compiled))
 
 
-def import_module(path: Path, text: str) -> ModuleType:
+def import_module(
+    path: Path, text: str, externs: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+) -> ModuleType:
     """The module of a text, imported once per process under its own unique name.
 
     The text is run, not the file, and no bytecode is kept beside it: the file is where Numba
@@ -87,6 +96,8 @@ def import_module(path: Path, text: str) -> ModuleType:
         return sys.modules[name]
     module = ModuleType(name, "Generated kernels.")
     module.__file__ = str(path)
+    if externs:
+        vars(module)["EXTERNS"] = externs
     sys.modules[name] = module
     try:
         exec(compile(text, str(path), "exec"), vars(module))

@@ -7,9 +7,10 @@ modules can be used in the same process.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from types import FunctionType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 from gnarl_dsl.report.diagnostics import InternalError
@@ -17,13 +18,19 @@ from gnarl_dsl.report.diagnostics import InternalError
 _OURS = "gnarl_compiler."
 
 
-def load_plain(text: str) -> ModuleType:
-    """A module whose functions, and the helpers they call, run uncompiled."""
+def load_plain(
+    text: str, externs: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+) -> ModuleType:
+    """A module whose functions, and the helpers they call, run uncompiled.
+
+    `externs` are the twins that somebody brought, by the names of the spec.
+    """
     tree = ast.parse(text, "<generated>")
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     if not imports or not all(str(node.module).startswith(_OURS) for node in imports):
         raise InternalError("this is not the text of a generated module")
     module = ModuleType("plain_kernels")
+    vars(module)["EXTERNS"] = {k: getattr(f, "py_func", f) for k, f in externs.items()}
     for node in imports:
         helpers = plain_names(str(node.module))
         vars(module).update((alias.name, helpers[alias.name]) for alias in node.names)

@@ -25,6 +25,9 @@ CORE = (
     *("n", "m", "rowptr", "src", "adjacency", "edge_id", "tags", "phase", "last", "rounds"),
     *("horizon", "limit", "potential", "ended", "legal"),
 )
+# Of kernels that call code that somebody brought: (slots, 2), the address of one function for all
+# of it, and the slot itself.
+CALLS = "extern"
 # The arrays of those batches whose network reads a part of the graph.
 VIEWS = ("window", "heard")
 _TYPES = ("float64", "bool", "int8", "int64")  # NumPy's, of tables and of space to work in
@@ -135,6 +138,11 @@ class Abi:
         return self._arrays[feature]
 
     @property
+    def calls_back(self) -> bool:
+        """Whether some kernel calls code that somebody brought."""
+        return any(CALLS in kernel.arrays for kernel in self.kernels)
+
+    @property
     def state_arrays(self) -> tuple[str, ...]:
         """The arrays of the features that updates write."""
         return tuple(entry.array for entry in self.features if entry.stage is STATE)
@@ -216,8 +224,9 @@ def verify_abi(abi: Abi) -> None:
     """Raise an InternalError unless every array has one meaning and every kernel one name."""
     entries: list[FeatureArray | KeptTable | Scratch] = [*abi.features, *abi.kept, *abi.scratch]
     own = [entry.array for entry in entries]
-    known = {*CORE, *VIEWS, *own}
-    _require(len(known) == len(CORE) + len(VIEWS) + len(own), "two arrays of one name")
+    known = {*CORE, CALLS, *VIEWS, *own}
+    others = len(CORE) + 1 + len(VIEWS)
+    _require(len(known) == others + len(own), "two arrays of one name")
     _require(len({k.name for k in abi.kernels}) == len(abi.kernels), "two kernels of one name")
     for kernel in abi.kernels:
         strange = [array for array in kernel.arrays if array not in known]

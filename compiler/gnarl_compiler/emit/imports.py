@@ -9,21 +9,35 @@ from symtable import SymbolTable, symtable
 
 from gnarl_compiler import support
 from gnarl_compiler.algorithms import ALGORITHMS
+from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
+from gnarl_dsl.model import Problem
 
 _LIBRARIES = {"math": "import math", "np": "import numpy as np"}
 
 
-def import_lines(code: str, program: ir.Program) -> str:
-    """A line for each file with helpers or twins that the functions of a program call."""
+def import_lines(code: str, program: ir.Program, problem: Problem) -> str:
+    """A line for each file with helpers or twins that the functions of a program call.
+
+    Twins that somebody brought are in no file of ours: who runs the text has them at hand.
+    """
     used = set(_free_names(symtable(code, "<generated>", "exec")))
-    homes = {**_helper_homes(), **_twin_homes(program)}
+    homes = {**_helper_homes(), **_twin_homes(program, problem)}
     wanted: dict[str, list[str]] = {}
     for name in sorted(used & homes.keys()):
         wanted.setdefault(homes[name], []).append(name)
     lines = [f"from {home} import {', '.join(names)}" for home, names in sorted(wanted.items())]
     own = [line for name, line in _LIBRARIES.items() if name in used]
-    return "\n\n".join([*own, "\n".join(lines)])
+    brought = [
+        f'{twin_name(problem, name)} = EXTERNS["{name}"]'
+        for name in _called(program)
+        if problem.extern(name) is not None and twin_of(problem, name) is not None
+    ]
+    return "\n\n".join([*own, "\n".join(lines), *(["\n".join(brought)] if brought else [])])
+
+
+def _called(program: ir.Program) -> list[str]:
+    return sorted({op.function for op in program.ops if isinstance(op, ir.Call)})
 
 
 def _free_names(table: SymbolTable) -> Iterator[str]:
@@ -35,8 +49,8 @@ def _free_names(table: SymbolTable) -> Iterator[str]:
         yield from _free_names(inner)
 
 
-def _twin_homes(program: ir.Program) -> Mapping[str, str]:
-    called = {op.function for op in program.ops if isinstance(op, ir.Call)}
+def _twin_homes(program: ir.Program, problem: Problem) -> Mapping[str, str]:
+    called = [name for name in _called(program) if problem.extern(name) is None]
     algorithms = [ALGORITHMS[name] for name in called]
     return {it.twin.name: it.module for it in algorithms if it.twin is not None}
 

@@ -66,6 +66,6 @@ def _module_text(module: Module) -> str:
         "stage in front."
     )
     code = "\n\n\n".join(function.text for function in module.functions)
-    imports = import_lines(code, module.program)
+    imports = import_lines(code, module.program, problem)
     agreement = f"ABI = {write_abi(module.abi())}"
     return "\n\n".join([repr(header), imports, agreement, f"\n{code}\n"])

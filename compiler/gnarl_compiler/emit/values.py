@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import assert_never
 
-from gnarl_compiler.algorithms import ALGORITHMS
-from gnarl_compiler.emit.abi import kept_array
+from gnarl_compiler.emit.abi import CALLS, kept_array
 from gnarl_compiler.emit.writer import Part, Writer, axis_name
+from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref, Unsupported
 from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operand
-from gnarl_dsl.language.signatures import NODE_POINTER, ArgKind, FunctionSignature
+from gnarl_dsl.language.signatures import NODE_POINTER, ArgKind
 from gnarl_dsl.model.kinds import CATEGORY, EDGE, INPUT, NODE_VALUE, NUMBER, SCALAR, TRUTH
 from gnarl_dsl.report.diagnostics import InternalError
 
@@ -30,6 +31,7 @@ _EXACT = 2**53  # up to here whole numbers and floats are the same
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _EDGE_READERS = {NUMBER: "edge_number", TRUTH: "edge_truth", CATEGORY: "edge_category"}
+_ROWS = {NUMBER: "float64", TRUTH: "bool_", CATEGORY: "int64", NODE_VALUE: "int64"}
 Filters = Sequence[tuple[Ref, bool]]
 
 
@@ -520,27 +522,85 @@ def _best_node(writer: Writer, op: ir.Reduce) -> str:
 
 
 def emit_call(writer: Writer, op: ir.Call) -> str:
-    """The twin of a function, on what its registration says that it is given."""
-    algorithm = ALGORITHMS[op.function]
-    if algorithm.twin is None:
+    """The twin of a function, on what its registration says that it is given.
+
+    What somebody brought without one is called back, with everything it is given in one row.
+    """
+    problem = writer.source.problem
+    twin = twin_of(problem, op.function)
+    if twin is None and problem.extern(op.function) is not None:
+        return _call_back(writer, op)
+    if twin is None:
         raise Unsupported(f"{op.function} on values that change during an episode")
     args = [
-        _argument(writer, arg, kind, algorithm.signature, op.at)
-        for arg, kind in zip(op.args, algorithm.signature.args, strict=True)
+        _argument(writer, arg, kind, op)
+        for arg, kind in zip(op.args, op.signature.args, strict=True)
     ]
-    arrays = [writer.use(name) for name in algorithm.twin.arrays]
-    return f"{algorithm.twin.name}({', '.join(['b', *args, *arrays])})"
+    arrays = [writer.use(name) for name in twin.arrays]
+    name = twin_name(problem, op.function)
+    return f"{name}({', '.join(['b', *args, *arrays])})"
 
 
-def _argument(
-    writer: Writer, arg: Ref | str, kind: ArgKind, signature: FunctionSignature, at: str | None
-) -> str:
-    """A word by its position, pointers as a row, a node or a number as it is."""
+def _argument(writer: Writer, arg: Ref | str, kind: ArgKind, op: ir.Call) -> str:
+    """A word by its position, whole features as a row or a matrix, one value as it is."""
     if isinstance(arg, str):
-        return str(signature.choices.index(arg))
-    if kind is NODE_POINTER and at is not None:
-        return _pointers(writer, arg, at)
+        return str(op.signature.choices.index(arg))
+    if kind is NODE_POINTER and op.at is not None:
+        return _pointers(writer, arg, op.at)
+    if kind.type is not None:
+        return _whole_feature(writer, arg, kind, op)
     return emit_number(writer, arg)
+
+
+def _whole_feature(writer: Writer, ref: Ref, kind: ArgKind, op: ir.Call) -> str:
+    """The values of a feature on nodes (n,) or at every two of them (n, n), in a new array."""
+    nodes, values = f"{writer.use('n')}[b]", writer.fresh("row")
+    axes = [axis for axis in (op.at, op.beside) if axis is not None][: kind.places[0].width]
+    assert kind.type is not None
+    shape = nodes if len(axes) == 1 else f"({nodes}, {nodes})"
+    hoist(writer, [ref])
+    writer.line(f"{values} = np.empty({shape}, np.{_ROWS[kind.type.value]})")
+    _fill(writer, axes, lambda names: f"{values}[{', '.join(names)}]", ref)
+    return values
+
+
+def _fill(
+    writer: Writer, axes: Sequence[str], cell: Callable[[Sequence[str]], str], ref: Ref
+) -> None:
+    """Write a value for all nodes that the axes stand for."""
+    nodes = f"{writer.use('n')}[b]"
+    with ExitStack() as loops:
+        for axis in axes:
+            loops.enter_context(writer.loop(f"for {axis_name(axis)} in range({nodes}):", axis))
+        writer.line(f"{cell([axis_name(axis) for axis in axes])} = {emit_value(writer, ref)}")
+
+
+def _call_back(writer: Writer, op: ir.Call) -> str:
+    """Values one after the other, then the rows and matrices, as numbers; one number comes back."""
+    nodes = f"{writer.use('n')}[b]"
+    given = list(zip(op.args, op.signature.args, strict=True))
+    whole = [(arg, kind) for arg, kind in given if kind.type is not None]
+    single = [arg for arg, kind in given if kind.type is None]
+    hoist(writer, [arg for arg, _ in given if isinstance(arg, int)])
+    sizes = [nodes if kind.places[0].width == 1 else f"{nodes} * {nodes}" for _, kind in whole]
+    row, start = writer.fresh("given"), writer.fresh("start")
+    writer.line(f"{row} = np.empty({' + '.join([str(len(single)), *sizes])}, np.float64)")
+    for place, arg in enumerate(single):
+        writer.line(f"{row}[{place}] = {emit_number(writer, int(arg))}")
+    if whole:
+        writer.line(f"{start} = {len(single)}")
+    for (arg, kind), size in zip(whole, sizes, strict=True):
+        axes = [axis for axis in (op.at, op.beside) if axis is not None][: kind.places[0].width]
+
+        def cell(names: Sequence[str]) -> str:
+            return f"{row}[{start} + {f' * {nodes} + '.join(names)}]"
+
+        _fill(writer, axes, cell, int(arg))
+        writer.line(f"{start} += {size}")
+    number = [extern.name for extern in writer.source.problem.externs].index(op.function)
+    arrays = f"{writer.use(CALLS)}, {writer.use('adjacency')}"
+    answer = f"called_back({arrays}, {number}, b, {row})"
+    return f"{answer} != 0.0" if op.signature.type.cell is TRUTH else answer
 
 
 def _pointers(writer: Writer, ref: Ref, axis: str) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_compiler.graphs.streams import stream
-from gnarl_compiler.instances.generators import GenerationError, draw_graph
-from gnarl_compiler.instances.sources import draw_feature
+from gnarl_compiler.instances.brought import draw_family, draw_input
+from gnarl_compiler.instances.generators import GenerationError
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_dsl.check.instance_sets import WHOLE_ARGUMENTS
 from gnarl_dsl.model import Draw, InputLaw, InstanceSet, Problem, Split
@@ -169,9 +169,7 @@ def _draw(
     n = int(args.pop("n", 0)) if nodes is None else nodes
     args.pop("n", None)
     kind = problem.graph
-    graph = draw_graph(
-        family.generator, n, args, directed=kind.directed, acyclic=kind.acyclic, rng=rng
-    )
+    graph = draw_family(problem, family.generator, n, args, rng)
     if (kind.connected and not graph.is_connected()) or (kind.acyclic and not graph.is_acyclic()):
         return None
     tags = stream(seed, "instance", *key, TAGS).integers(0, 2**63, n).astype(np.uint64)
@@ -203,7 +201,7 @@ def draw_inputs(
                 f"the input `{feature.name}` of {problem.name} comes from files only (~ given); "
                 "it cannot be generated"
             )
-        inputs[feature.name] = draw_feature(feature, source, graph, rng)
+        inputs[feature.name] = draw_input(problem, feature, source, graph, rng)
     return inputs
 
 

@@ -11,7 +11,7 @@ from typing import assert_never
 
 import numpy as np
 
-from gnarl_compiler.algorithms import ALGORITHMS
+from gnarl_compiler.externs.find import AnyAlgorithm, algorithm_of
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.interpret.chase import chase
@@ -287,11 +287,18 @@ class Evaluator:
 
     def call(self, expr: model.Call, bound: Bindings) -> Array:
         """A registered function on the current graph, at the location it declares."""
-        algorithm = ALGORITHMS[expr.function]
+        algorithm = self.algorithm(expr.function)
         graph = Graph(self.problem.graph.directed, self.state.adjacency)
         args = [self.argument(arg, bound) for arg in expr.args]
         tags = self.state.episode.instance.tags
         return np.asarray(algorithm.function(graph, *args, tags=tags))
+
+    def algorithm(self, name: str) -> AnyAlgorithm:
+        """What the problem means by a name."""
+        known = self.state.episode.algorithms
+        if name not in known:
+            known[name] = algorithm_of(self.problem, name)
+        return known[name]
 
     def argument(self, expr: Expr, bound: Bindings) -> object:
         if isinstance(expr, model.FeatureRef):

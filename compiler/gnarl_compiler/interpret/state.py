@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.externs.find import AnyAlgorithm
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import CATEGORICAL, SCALAR
@@ -24,7 +25,8 @@ Value = float | bool | int | None
 class Episode:
     """An instance with its labels (filled in when first read) and its bounds in rounds.
 
-    `plans` is what is known of the instance to experts that are made for it.
+    `plans` is what is known of the instance to experts that are made for it; `algorithms` are the
+    functions that its formulas have called.
     """
 
     problem: Problem
@@ -33,6 +35,7 @@ class Episode:
     horizon: float
     limit: float
     plans: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    algorithms: dict[str, AnyAlgorithm] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +79,7 @@ class SpecRunError(Failure):
 
     def __init__(self, problem: Problem, span: Span, what: str) -> None:
         self.line = problem.line_of(span)
-        name = problem.sources[span.file].name
-        text = problem.text_of(span)
-        super().__init__(f"{name}:{self.line}: {what}\n  {self.line} | {text}")
+        super().__init__(problem.located(span, what))
 
 
 class IllegalPick(Exception):

@@ -9,7 +9,6 @@ from typing import assert_never
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Const, Info, Op, Ref
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operand
-from gnarl_dsl.language.registered import FUNCTIONS
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import CATEGORY, NODE_VALUE, NUMBER, ORACLE, TRUTH, Value
 
@@ -188,7 +187,7 @@ class Builder:
             case ir.Chase():
                 return (TRUTH, 1.0, False) if op.op == "on_cycle" else (NUMBER, math.inf, False)
             case ir.Call():
-                kind = FUNCTIONS[op.function].type.cell
+                kind = op.signature.type.cell
                 return kind, 1.0 if kind is TRUTH else math.inf, False
             case _:
                 assert_never(op)

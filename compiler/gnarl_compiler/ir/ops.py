@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
+from gnarl_dsl.language.signatures import FunctionSignature
 from gnarl_dsl.model.kinds import CATEGORY, NODE_VALUE, NUMBER, TRUTH
 from gnarl_dsl.model.kinds import Value as Kind
 from gnarl_dsl.report.failures import Failure
@@ -195,16 +196,19 @@ class Chase:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A registered function on whole features or words (by name) and values.
+    """A registered function, or one that is brought, on whole features or words and values.
 
-    A pointer feature is a value over the axis `at`. `versions` are those of the features and
-    of the graph.
+    A word stands by its name, and so does a feature of a registered function that is no pointer.
+    Other whole features are values over the axis `at`, or over `at` and `beside` where they have
+    a value for two nodes. `versions` are those of the named features and of the graph.
     """
 
     function: str
     args: tuple[Ref | str, ...] = field(metadata=_OPERAND)
     versions: tuple[int, ...]
+    signature: FunctionSignature
     at: str | None = None
+    beside: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,6 +441,6 @@ def own_axes(op: Op) -> frozenset[str]:
         return frozenset(axis for domain in op.domains for axis in domain.axes)
     if isinstance(op, Chase):
         return frozenset((op.at,))
-    if isinstance(op, Call) and op.at is not None:
-        return frozenset((op.at,))
+    if isinstance(op, Call):
+        return frozenset(axis for axis in (op.at, op.beside) if axis is not None)
     return frozenset()

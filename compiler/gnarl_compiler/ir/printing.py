@@ -175,6 +175,7 @@ def print_op(op: ir.Op) -> str:
         case ir.Call():
             args = (f"%{arg}" if isinstance(arg, int) else arg for arg in op.args)
             over = f" over {op.at}" if op.at else ""
+            over += f", {op.beside}" if op.beside else ""
             return f"{op.function}{_list(args, '()')}{over}"
         case ir.Kept():
             return f"kept{op.number}{'' if op.node is None else f'[%{op.node}]'}"

@@ -16,17 +16,18 @@ from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import PICK, Info, Op, Program, Ref
 from gnarl_compiler.ir.walk import reachable, roots
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS
-from gnarl_dsl.language.registered import FUNCTIONS
-from gnarl_dsl.language.signatures import CHOICE, NODE_POINTER, ONE_NODE
+from gnarl_dsl.language.signatures import CHOICE, NODE_POINTER, ONE_NODE, ONE_TRUTH, ArgKind
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import (
     CATEGORY,
     DERIVED,
     GRAPH,
+    MASK,
     MASK_ONE,
     NODE_VALUE,
     NUMBER,
     ORACLE,
+    POINTER,
     STATE,
     TRUTH,
     Stage,
@@ -79,6 +80,15 @@ def _versions_read(op: Op, features: Mapping[str, Feature]) -> Iterator[tuple[st
             yield from zip([*names, _GRAPH], op.versions, strict=True)
         case _:
             pass
+
+
+def _kinds_given(kind: ArgKind) -> tuple[Value, ...]:
+    """What an argument of a function may hold, at each node if it is a whole feature."""
+    if kind in (ONE_NODE, NODE_POINTER) or kind.type is POINTER:
+        return (NODE_VALUE,)
+    if kind is ONE_TRUTH or kind.type is MASK:
+        return (TRUTH,)
+    return _NUMBERS
 
 
 def _scoped_operands(op: Op) -> Iterator[tuple[Ref, frozenset[str]]]:
@@ -263,9 +273,7 @@ class _OpVerifier:
         self.that(not any(op.at in axes for axes in ends), "starts on its own axis")
 
     def call(self, op: ir.Call) -> None:
-        signature = FUNCTIONS.get(op.function)
-        self.that(signature is not None, "calls no function")
-        assert signature is not None
+        signature = op.signature
         self.that(signature.place is GRAPH, "is one value of many")
         self.that(len(op.args) == len(signature.args), "has too many arguments or too few")
         for arg, kind in zip(op.args, signature.args, strict=True):
@@ -273,10 +281,14 @@ class _OpVerifier:
                 named = arg in signature.choices if kind is CHOICE else arg in self.build.features
                 self.that(named, f"is given {arg}")
             else:
-                self.operand(
-                    arg, *((NODE_VALUE,) if kind in (ONE_NODE, NODE_POINTER) else _NUMBERS)
-                )
-        self.that((op.at is not None) == (NODE_POINTER in signature.args), "lacks an axis")
+                self.operand(arg, *_kinds_given(kind))
+        whole = [
+            kind.places[0].width
+            for arg, kind in zip(op.args, signature.args, strict=True)
+            if kind.type is not None and not isinstance(arg, str)
+        ]
+        axes = [axis for axis in (op.at, op.beside) if axis is not None]
+        self.that(len(axes) == max(whole, default=0), "lacks an axis")
 
     def kept(self, op: ir.Kept) -> None:
         self.that(0 <= op.number < len(self.program.kept), "keeps nothing")
@@ -391,7 +403,7 @@ class _Verifier:
         if isinstance(op, ir.Call):
             named = [arg for arg in op.args if isinstance(arg, str) and arg in self.stored]
             hidden = any(self.stored[name].stage is ORACLE for name in named)
-            return FUNCTIONS[op.function].oracle or hidden
+            return op.signature.oracle or hidden
         return isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage is ORACLE
 
     # Parts

@@ -11,6 +11,7 @@ from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Ref
 from gnarl_dsl import model
+from gnarl_dsl.language.called import signature_called
 from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.model.kinds import (
     CATEGORY,
@@ -247,28 +248,34 @@ class FormulaLowering:
         return self.build.add(ir.Chase(expr.op, following, start, target, at, cost))
 
     def call(self, expr: model.Call, names: Names) -> Ref:
-        """Of its features, only the pointers of a function can be derived ones."""
+        """Of the features of a registered function, only pointers can be derived ones."""
+        declared = self.problem.extern(expr.function)
+        signature = signature_called(self.problem, expr.function)
         args: list[Ref | str] = []
         versions: list[int] = []
-        at = None
+        axes: list[str] = []  # as many as the widest whole feature needs
         for arg in expr.args:
             if not isinstance(arg, model.FeatureRef):
                 args.append(arg.value if isinstance(arg, model.Choice) else self.expr(arg, names))
-            elif self.build.features[arg.feature].type is POINTER:
-                at = f"at_{self.depth}"
-                args.append(self.over_nodes(arg.feature, at))
+                continue
+            feature = self.build.features[arg.feature]
+            if feature.type is POINTER or declared is not None:
+                own = [f"at_{self.depth + k}" for k in range(feature.place.width)]
+                args.append(self.everywhere(arg.feature, own))
+                axes = max(axes, own, key=len)
             else:
                 args.append(arg.feature)
                 versions.append(self.versions.of(arg.feature))
         versions.append(self.versions.of(""))
-        return self.build.add(ir.Call(expr.function, tuple(args), tuple(versions), at))
+        known = (expr.function, tuple(args), tuple(versions), signature)
+        return self.build.add(ir.Call(*known, *axes))
 
-    def over_nodes(self, feature: str, axis: str) -> Ref:
-        """A feature at every node."""
-        node = self.build.add(ir.Axis(axis, NODE_VALUE))
-        self.depth += 1
-        value = self.cell(feature, (node,))
-        self.depth -= 1
+    def everywhere(self, feature: str, axes: Sequence[str]) -> Ref:
+        """A feature at every node, or at every two of them."""
+        nodes = tuple(self.build.add(ir.Axis(axis, NODE_VALUE)) for axis in axes)
+        self.depth += len(axes)
+        value = self.cell(feature, nodes)
+        self.depth -= len(axes)
         return value
 
 

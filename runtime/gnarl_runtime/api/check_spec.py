@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 from gnarl_compiler.build.generate import Unsupported
+from gnarl_dsl.externs import Given
 from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure as Failed
@@ -68,6 +70,7 @@ def check(
     lenient: bool = False,
     only: str | None = None,
     expert: str | None = None,
+    extern: Sequence[Given] = (),
     progress: Tell | None = None,
 ) -> CheckReport:
     """Check that a spec describes the problem that was meant, as `gnarl-check` does.
@@ -81,12 +84,13 @@ def check(
     lenient    experts need to know their own path only
     only       report one property only, such as "dead-end"
     expert     check one expert only
+    extern     code for what the spec declares as `extern`: files, modules, functions
     progress   is told (what is being done, done, total)
 
     A spec that can be read but is broken is no exception: see `ok` and `failures`.
     """
     verify_checking(PYTHON, max_nodes, examples, states, seed)
-    problem = problem_of(spec)
+    problem = problem_of(spec, extern=extern)
     options = make_options(max_nodes, examples, states, seed, fast, lenient, only, expert)
     verify_wishes(problem, options, max_nodes, PYTHON)
     return run_check(problem, options, progress)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_compiler.instances.draw import choose_split
+from gnarl_dsl.externs import Given, read_code
 from gnarl_dsl.loading import Spec
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.api.asked import (
     PYTHON,
@@ -141,6 +142,8 @@ def evaluate(
     problem: Spec | None = None,
     params: Params | None = None,
     others: Sequence[PolicyLike] = (),
+    extern: Sequence[Given] = (),
+    accept_extern: bool = False,
     search: str | Strategy | Sequence[str | Strategy] = (),
     optimum: bool = False,
     threads: int = 1,
@@ -164,6 +167,8 @@ def evaluate(
     problem      another spec than the one that was trained on
     params       other values for params of the spec
     others       further policies of the same problem, to compare with on the same graphs
+    extern       code for what the spec declares as `extern`: files, modules, functions
+    accept_extern  also another file than the one of the training
     search       strategies that the policy drives besides, such as ["beam:16", "work:2000"]
     optimum      look for the optimum of each graph, by exact search where that ends
     threads      of the network
@@ -186,11 +191,12 @@ def evaluate(
         optimum=optimum,
     )
     with torch_set_up(threads):
-        trained = load_policy(policy, problem, params)
+        brought = read_code(extern) if extern else None
+        trained = load_policy(policy, problem, params, brought, accept_extern)
         verify_optimum(PYTHON, trained.problem, optimum)
         plan = replace(plan, temperature=trained.temperature(temperature))
         plan = plan_on(trained.problem, plan, instances)
-        rivals = load_others(trained, others, problem, params)
+        rivals = load_others(trained, others, problem, params, brought, accept_extern)
         data = _file(plan, instances)
         given = temperature
         return run_evaluation(trained, plan, began, progress, None, data, rivals, given)
@@ -213,9 +219,11 @@ def load_others(
     others: Sequence[PolicyLike],
     problem: Spec | None = None,
     params: Params | None = None,
+    extern: Code | None = None,
+    accept: bool = False,
 ) -> tuple[TrainedPolicy, ...]:
     """Further policies; a UsageError if one of them is of another problem, or there already."""
-    loaded = tuple(load_policy(other, problem, params) for other in others)
+    loaded = tuple(load_policy(other, problem, params, extern, accept) for other in others)
     names = [run_name(trained)]
     for other in loaded:
         name = run_name(other)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +10,12 @@ from pathlib import Path
 import torch
 
 from gnarl_compiler.build.generate import Unsupported
+from gnarl_dsl.externs import Given, read_code, with_code
 from gnarl_dsl.loading import Spec, problem_of
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.failures import Failure, UsageError
 from gnarl_dsl.report.suggestions import did_you_mean
+from gnarl_runtime.checkpoints.brought import verify_recorded
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint, make_meta
 from gnarl_runtime.checkpoints.pretrained import find_pretrained, pretrained_names
 from gnarl_runtime.checkpoints.recipe import Recipe
@@ -27,20 +29,32 @@ Params = Mapping[str, str | float]
 
 
 def load_policy(
-    given: PolicyLike, problem: Spec | None = None, params: Params | None = None
+    given: PolicyLike,
+    problem: Spec | None = None,
+    params: Params | None = None,
+    extern: Sequence[Given] | Code | None = None,
+    accept: bool = False,
 ) -> TrainedPolicy:
-    """The policy, with the problem that it was trained on unless a spec or params say otherwise."""
-    trained = _policy(given, problem)
+    """The policy, with the problem that it was trained on unless a spec or params say otherwise.
+
+    `extern` is the code that the spec needs; `accept` other code than in training.
+    """
+    code = extern if isinstance(extern, Code) else read_code(extern or ())
+    trained = _policy(given, problem, code)
     if problem is not None:
         trained = replace(trained, problem=problem_of(problem, params))
     elif params:
         texts = {name: str(value) for name, value in params.items()}
         trained = replace(trained, problem=with_params(trained.problem, texts))
+    if code.found:
+        trained = replace(trained, problem=with_code(trained.problem, code))
+    where = str(trained.path or "the policy")
+    verify_recorded(trained.problem, trained.meta.provenance, where, accept)
     require_same_signature(trained.policy, trained.problem, str(trained.path or "the policy"))
     return trained
 
 
-def _policy(given: PolicyLike, problem: Spec | None) -> TrainedPolicy:
+def _policy(given: PolicyLike, problem: Spec | None, code: Code) -> TrainedPolicy:
     if isinstance(given, TrainedPolicy):
         return given
     if isinstance(given, Policy):
@@ -52,7 +66,7 @@ def _policy(given: PolicyLike, problem: Spec | None) -> TrainedPolicy:
             f"found {type(given).__name__}; expected a trained policy, a run folder, a checkpoint "
             f"or the name of shipped weights: {', '.join(pretrained_names())}"
         )
-    return load_checkpoint(checkpoint_of(given))
+    return load_checkpoint(checkpoint_of(given), code=code)
 
 
 def checkpoint_of(given: str | Path) -> Path:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gnarl_compiler.graphs.instance import Instance
+from gnarl_dsl.externs import Given, read_code
 from gnarl_dsl.loading import Spec, problem_of
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.failures import Failure, UsageError
 from gnarl_runtime.api.asked import PYTHON, Spelling, Tell, chosen_search, verify_playing
 from gnarl_runtime.api.given_graphs import notes_of, own_graphs
@@ -126,6 +127,8 @@ def solve(
     max_rounds: int | None = None,
     problem: Spec | None = None,
     params: Params | None = None,
+    extern: Sequence[Given] = (),
+    accept_extern: bool = False,
     threads: int = 1,
     progress: Tell | None = None,
 ) -> list[Solution]:
@@ -144,6 +147,8 @@ def solve(
     max_rounds   cut episodes off there, at the latest
     problem      another spec than the one that was trained on, or the spec if there is no policy
     params       other values for params of the spec
+    extern       code for what the spec declares as `extern`: files, modules, functions
+    accept_extern  also another file than the one of the training
     threads      of the network
     progress     is told (what is being done, done, total)
     """
@@ -152,7 +157,8 @@ def solve(
     )
     strategy = chosen_search(PYTHON, search, samples, temperature, policy is not None)
     with torch_set_up(threads):
-        subject = solving_subject(policy, problem, params)
+        brought = read_code(extern) if extern else None
+        subject = solving_subject(policy, problem, params, brought, accept_extern)
         given = own_graphs(subject.problem, graphs, seed=seed, rounded=rounded, repair=repair)
         notes = general_notes(subject, given, rescale, PYTHON)
         strategies = [strategy] * len(given)
@@ -186,14 +192,18 @@ class Unaided:
 
 
 def solving_subject(
-    policy: PolicyLike | None, problem: Spec | None, params: Params | None
+    policy: PolicyLike | None,
+    problem: Spec | None,
+    params: Params | None,
+    extern: Code | None = None,
+    accept: bool = False,
 ) -> TrainedPolicy | Unaided:
     """Who solves what."""
     if policy is not None:
-        return load_policy(policy, problem, params)
+        return load_policy(policy, problem, params, extern, accept)
     if problem is None:
         raise UsageError("without a policy nobody knows what to solve; expected problem=SPEC")
-    return Unaided(problem_of(problem, params))
+    return Unaided(problem_of(problem, params, extern or ()))
 
 
 def preferred_searches(

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from gnarl_dsl.externs import Given
 from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure, UsageError
@@ -19,6 +20,7 @@ from gnarl_runtime.api.policies import PolicyLike, compiled_or_told, load_policy
 from gnarl_runtime.api.recipe_choice import choose_recipe, verify_recipe
 from gnarl_runtime.api.verdict import Verdict, judge, write_verdict
 from gnarl_runtime.checkpoints.arrays import CheckpointError
+from gnarl_runtime.checkpoints.brought import recorded
 from gnarl_runtime.checkpoints.checkpoint import BEST, TrainedPolicy, load_checkpoint
 from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.recipe import Recipe
@@ -74,7 +76,8 @@ class Ran:
         """The weights that did best on the validation graphs."""
         if not self.finished.progress.best:
             raise Failure(f"{self.run.path}: no policy could be kept")
-        return replace(load_checkpoint(self.run.path / BEST), problem=self.problem)
+        trained = load_checkpoint(self.run.path / BEST, code=self.problem.code)
+        return replace(trained, problem=self.problem)
 
     def judge(self, progress: Tell | None = None) -> Verdict:
         """How the policy does beside others on fresh graphs; kept in the run folder."""
@@ -99,6 +102,7 @@ def train(
     start: PolicyLike | None = None,
     threads: int = 1,
     device: str = "cpu",
+    extern: Sequence[Given] = (),
     progress: Tell | None = None,
 ) -> TrainedPolicy:
     """Train a policy by the recipe of a spec, as `gnarl-train` does.
@@ -113,6 +117,7 @@ def train(
     start      weights to start from: as for `evaluate`
     threads    of the policy on a CPU
     device     of the policy, such as "cuda"
+    extern     code for what the spec declares as `extern`: files, modules, functions
     progress   is told (what is being done, done, total)
 
     Params that a recipe sets hold for a spec given by its file or name; a problem has its own.
@@ -120,10 +125,10 @@ def train(
     """
     verify_training(PYTHON, minutes, threads, seed)
     changes = dict(overrides or {})
-    problem = problem_of(spec)
+    problem = problem_of(spec, extern=extern)
     name, chosen = choose_recipe(problem, recipe, changes, "overrides")
     if chosen.params and not isinstance(spec, Problem):
-        problem = problem_of(spec, chosen.params)
+        problem = problem_of(spec, chosen.params, problem.code)
     verify_recipe(problem, chosen, name)
     settings = policy_settings(changes, "overrides")
     with tempfile.TemporaryDirectory(prefix="gnarl-") as scratch, torch_set_up(threads):
@@ -176,7 +181,7 @@ def begin_run(
         request.threads,
         request.device,
         minutes,
-        {**provenance(), **began},
+        {**provenance(), **recorded(request.problem, request.recipe), **began},
         request.choice,
     )
     return RunFolder.create(out, config, loaded.path if loaded else None), config, request.problem
@@ -197,7 +202,7 @@ def _given_weights(request: Request) -> TrainedPolicy | None:
     if request.weights is None:
         return None
     try:
-        loaded = load_checkpoint(request.weights)
+        loaded = load_checkpoint(request.weights, code=request.problem.code)
         verify_choices(request.recipe.policy, request.chosen, loaded)
         policy_from(loaded, request.problem)
     except CheckpointError as error:

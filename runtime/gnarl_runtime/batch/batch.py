@@ -137,9 +137,7 @@ class Batch:
 
     def read_adjacency(self, slot: int) -> NDArray[np.bool_]:
         """The current graph of a slot as a matrix (n, n)."""
-        n = int(self.n[slot])
-        bits = np.unpackbits(self.adjacency[slot].view(np.uint8), axis=1, bitorder="little")
-        return bits[:n, :n].astype(np.bool_)
+        return unpack_bits(self.adjacency[slot], int(self.n[slot]))
 
 
 def _corner(shape: tuple[int, ...]) -> tuple[slice, ...]:
@@ -153,3 +151,9 @@ def pack_bits(adjacency: NDArray[np.bool_], nodes: int) -> NDArray[np.uint64]:
     room = np.zeros((nodes, -(-nodes // WORD) * WORD), np.bool_)
     room[:n, :n] = adjacency
     return np.packbits(room, axis=1, bitorder="little").view("<u8")
+
+
+def unpack_bits(words: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
+    """The matrix (n, n) in rows of 64-bit words (nodes, words)."""
+    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+    return bits[:n, :n].astype(np.bool_)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
-from gnarl_compiler.emit.abi import Abi, Kernel
+from gnarl_compiler.emit.abi import CALLS, Abi, Kernel
 from gnarl_compiler.interpret.state import SpecRunError
 from gnarl_compiler.support.endings import DEAD_END, ILLEGAL
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE
 from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.callbacks import Callbacks
 
 
 class Kernels:
@@ -33,6 +34,9 @@ class Kernels:
             self.arrays[table.array] = (kept or {}).get(table.array, fresh)
         for space in abi.scratch:
             self.arrays[space.array] = np.zeros(batch.legal.shape[1], space.type)
+        self.callbacks = Callbacks(batch) if abi.calls_back else None
+        if self.callbacks is not None:
+            self.arrays[CALLS] = self.callbacks.array
         self.fault = np.zeros(len(batch.n), np.int32)  # (slots,)
         self._bound = {kernel.name: self._bind(kernel) for kernel in abi.kernels}
 
@@ -50,6 +54,8 @@ class Kernels:
     def run(self, kernel: str, *first: NDArray[Any]) -> None:
         function, arrays = self._bound[kernel]
         function(*first, *arrays)
+        if self.callbacks is not None:
+            self.callbacks.raise_failure()
 
     def reset(self, slots: NDArray[np.int64]) -> None:
         self.fault[slots] = 0

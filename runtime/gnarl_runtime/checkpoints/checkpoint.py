@@ -16,7 +16,8 @@ from typing import Any
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gnarl_dsl.model import Problem
+from gnarl_dsl.externs import with_code
+from gnarl_dsl.model import NO_CODE, Code, Problem
 from gnarl_dsl.report.failures import Notice, UsageError
 from gnarl_runtime.batch.reading import PLAIN, Reading
 from gnarl_runtime.checkpoints.arrays import (
@@ -136,8 +137,11 @@ def save_checkpoint(path: Path, policy: Policy, meta: Meta) -> None:
     write_arrays(path, module_arrays(policy), meta.model_dump_json())
 
 
-def load_checkpoint(path: str | Path, device: str = "cpu") -> TrainedPolicy:
-    """The policy in a file, or the best one in a run folder."""
+def load_checkpoint(path: str | Path, device: str = "cpu", code: Code = NO_CODE) -> TrainedPolicy:
+    """The policy in a file, or the best one in a run folder.
+
+    `code` is what somebody brought beside the file, which itself never brings any.
+    """
     file = Path(path)
     file = file / BEST if file.is_dir() else file
     if not file.is_file():
@@ -145,7 +149,7 @@ def load_checkpoint(path: str | Path, device: str = "cpu") -> TrainedPolicy:
     arrays, text = read_arrays(file)
     meta = _parsed(file, text)
     try:
-        problem = problem_from(meta.spec, meta.params)
+        problem = with_code(problem_from(meta.spec, meta.params), code)
     except SpecTextError as error:
         raise CheckpointError(f"{file}: {error}") from None
     _tell_changes(file, meta, problem)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from gnarl_dsl.brought_names import is_brought
 from gnarl_runtime.network.policy_config import PolicyConfig, require_one_of
 
 
@@ -31,6 +32,8 @@ TRAINERS: Mapping[str, TrainerEntry] = {
     "ppo+improve": TrainerEntry(f"{_TRAINING}.chain:ChainTrainer", ("ppo", "improve")),
 }
 
+
+_BROUGHT_PARTS = ("bc",)  # the section with the number of updates of a trainer `extern:NAME`
 
 VALIDATIONS = 8  # in a run whose recipe does not say how often
 
@@ -205,7 +208,8 @@ class Recipe(Section):
     @field_validator("trainer")
     @classmethod
     def _trainer_is_known(cls, name: str) -> str:
-        require_one_of("trainer", name, tuple(TRAINERS))
+        if not is_brought(name):
+            require_one_of("trainer", name, tuple(TRAINERS))
         return name
 
     @property
@@ -222,4 +226,4 @@ class Recipe(Section):
     @property
     def parts(self) -> tuple[str, ...]:
         """The sections that its trainer reads, one after the other."""
-        return TRAINERS[self.trainer].parts
+        return _BROUGHT_PARTS if is_brought(self.trainer) else TRAINERS[self.trainer].parts

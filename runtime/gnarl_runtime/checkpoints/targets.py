@@ -14,10 +14,11 @@ from gnarl_runtime.network.policy import Policy
 def with_params(problem: Problem, params: Mapping[str, str]) -> Problem:
     """The problem checked again with some params changed."""
     try:
-        return problem_from(texts_of(problem), {**params_of(problem), **params})
+        changed = problem_from(texts_of(problem), {**params_of(problem), **params})
     except SpecTextError as error:
         chosen = ", ".join(f"{name}={value}" for name, value in params.items())
         raise UsageError(f"-p {chosen}: {error}") from error
+    return changed.model_copy(update={"code": problem.code})
 
 
 def require_same_signature(policy: Policy, problem: Problem, path: str) -> None:

@@ -29,6 +29,9 @@ def _check(problem: Problem, options: Options, progress: Progress | None) -> Rep
     most = MOST_NODES[problem.graph.directed]
     options = replace(options, max_nodes=min(options.max_nodes, most))
     found = Exploration(problem, options, progress)
+    _check_externs(found)
+    if found.collector.kept:  # everything else would only repeat it
+        return _report(found, 0, (), began)
     found.run()
     _check_playable(found)
     _check_standings(found)
@@ -37,8 +40,12 @@ def _check(problem: Problem, options: Options, progress: Progress | None) -> Rep
         examples = _sample(found)
     _check_idle(found)
     lints = _lints(found) if options.lints and not found.finished else ()
+    return _report(found, examples, lints, began)
+
+
+def _report(found: Exploration, examples: int, lints: tuple[Lint, ...], began: float) -> Report:
     return Report(
-        problem=problem,
+        problem=found.problem,
         sizes=tuple(found.sizes[n] for n in sorted(found.sizes)),
         experts=found.figures.experts(),
         examples=examples,
@@ -46,6 +53,16 @@ def _check(problem: Problem, options: Options, progress: Progress | None) -> Rep
         lints=lints,
         seconds=time.monotonic() - began,
     )
+
+
+def _check_externs(found: Exploration) -> None:
+    """Code that was brought and answers now this, now that."""
+    if not found.problem.externs or found.options.only not in (None, "extern"):
+        return
+    from gnarl_runtime.checks.properties.extern_answers import extern_failures
+
+    for failure in extern_failures(found.problem, found.options.seed):
+        found.collector.add(failure)
 
 
 def _check_playable(found: Exploration) -> None:

@@ -10,10 +10,10 @@ from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import load_problem, parse_params
 from gnarl_runtime.api.asked import FLAGS, MOST_NODES, verify_input, verify_output, verify_playing
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
-from gnarl_runtime.commands.options import add_param, add_seed
+from gnarl_runtime.commands.options import add_extern, add_param, add_seed
 
 if TYPE_CHECKING:
-    from gnarl_dsl.model import Problem
+    from gnarl_dsl.model import Code, Problem
 
 CHECKPOINT = "a run folder, or a checkpoint in it"
 
@@ -29,6 +29,7 @@ def add_policy_arguments(parser: argparse.ArgumentParser, several: bool = False)
     add("--pretrained", metavar="NAME", help="the shipped weights for a problem instead")
     add("--spec", metavar="SPEC", help="another spec than the one that was trained on")
     add_param(parser)
+    add_extern(parser, accept=True)
     drawn = "draw picks instead of taking the best; 0: the best (default: what the recipe says)"
     add("--temperature", type=float, metavar="T", help=drawn)
     add("--max-rounds", type=int, metavar="K", help="cut episodes off there, at the latest")
@@ -55,10 +56,20 @@ def verify_numbers_of_play(args: argparse.Namespace) -> None:
     verify_playing(FLAGS, args.temperature, samples, args.threads, args.seed, args.max_rounds)
 
 
-def other_problem(args: argparse.Namespace) -> tuple[Problem | None, dict[str, str]]:
-    """What `--spec` and `-p` say: another problem, or other params of the policy's own."""
+def other_problem(
+    args: argparse.Namespace,
+) -> tuple[Problem | None, dict[str, str], Code | None, bool]:
+    """What `--spec` and `-p` say: another problem, or other params of the policy's own.
+
+    And the code that `--extern` brings, and whether it may be other code than in training.
+    """
+    from gnarl_dsl.externs import read_code
+
     params = parse_params(args.param)
-    return (load_problem(args.spec, params), {}) if args.spec is not None else (None, params)
+    code = read_code(args.extern) if args.extern else None
+    if args.spec is None:
+        return None, params, code, args.accept_extern
+    return load_problem(args.spec, params, extern=code or ()), {}, code, args.accept_extern
 
 
 def verify_file_to_read(flag: str, path: str | None) -> None:

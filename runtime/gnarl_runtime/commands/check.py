@@ -10,6 +10,7 @@ from gnarl_dsl.spec_arguments import load_problem, parse_params
 from gnarl_runtime.api.asked import FLAGS, verify_checking
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import (
+    add_extern,
     add_format,
     add_param,
     add_seed,
@@ -49,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--only", metavar="PROPERTY", help="report one property only, such as dead-end")
     add("--expert", metavar="NAME", help="check one expert only")
     add_param(parser)
+    add_extern(parser)
     add_format(parser)
     add("--save", metavar="PATH", help="write counterexamples to a folder, or to PATH.json")
     add("--png", metavar="FILE", help="draw the first counterexample")
@@ -65,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> int:
     _verify(args)
     params = parse_params(args.param)
-    problems = [load_problem(spec, params) for spec in args.specs]
+    problems = [load_problem(spec, params, extern=args.extern) for spec in args.specs]
     # Numba and the rest are loaded once the command line and the specs make sense.
     if args.replay:
         from gnarl_runtime.commands.work.replay_command import replay_command

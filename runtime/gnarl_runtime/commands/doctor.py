@@ -76,6 +76,7 @@ def examine(quick: bool) -> Iterator[Finding]:
         ("versions", machine.versions, AGAIN),
         ("specs", machine.specs, AGAIN),
         ("extras", machine.extras, AGAIN),
+        ("externs", machine.externs, AGAIN),
         ("C compiler", machine.compiler, "set CC to a C compiler"),
         ("cache", machine.cache, machine.OWN_CACHE),
         ("kernel", machine.kernel, "unset GNARL_KERNEL"),

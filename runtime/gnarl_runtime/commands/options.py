@@ -44,6 +44,16 @@ def add_param(parser: argparse.ArgumentParser) -> None:
     add("-p", "--param", action="append", default=[], metavar=metavar, help="set a param")
 
 
+def add_extern(parser: argparse.ArgumentParser, accept: bool = False) -> None:
+    """`--extern FILE.py`, any number of times; `accept`: where a run says which file it had."""
+    add = parser.add_argument
+    told = "run this Python file for what the spec declares as extern (docs/extern.md)"
+    add("--extern", action="append", default=[], metavar="FILE.py", help=told)
+    if accept:
+        told = "go on with another file than the one of the training"
+        add("--accept-extern", action="store_true", help=told)
+
+
 def add_format(parser: argparse.ArgumentParser) -> None:
     choices = ["text", "json"]
     parser.add_argument("--format", choices=choices, default="text", help="json: for scripts")

@@ -12,6 +12,7 @@ from gnarl_dsl.spec_arguments import load_problem, parse_params
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import (
     SPEC_HELP,
+    add_extern,
     add_format,
     add_param,
     add_seed,
@@ -47,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--instances", metavar="NAME", help="which instance set to draw from")
     add("--why", action="store_true", help="tell why illegal nodes are illegal")
     add_param(parser)
+    add_extern(parser)
     add_format(parser)
     return parser
 
@@ -56,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _trace(args: argparse.Namespace) -> int:
-    problem = load_problem(args.spec, parse_params(args.param))
+    problem = load_problem(args.spec, parse_params(args.param), extern=args.extern)
     _verify_arguments(problem, args)
     # The interpreter needs NumPy; mistakes above are reported without waiting for it.
     from gnarl_runtime.commands.work.trace_command import Request, report

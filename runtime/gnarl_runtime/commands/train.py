@@ -13,7 +13,7 @@ from gnarl_runtime.api.recipe_choice import choose_recipe, run_name, verify_reci
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
 from gnarl_runtime.checkpoints.recipe_files import parse_changes, policy_settings
 from gnarl_runtime.commands.console import run_command
-from gnarl_runtime.commands.options import add_param, add_seed, command_parser
+from gnarl_runtime.commands.options import add_extern, add_param, add_seed, command_parser
 
 EXAMPLES = """
   gnarl-train --spec specs/bfs.gnarl                        the spec's own recipe
@@ -40,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     setting = "change a setting of the recipe"
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help=setting)
     add_param(parser)
+    add_extern(parser, accept=True)
     add_seed(parser, "everything random", default=None)
     add("--from", type=Path, metavar="RUN", dest="source", help="start from a run's best weights")
     add("--pretrained", metavar="NAME", help="start from weights that are shipped")
@@ -61,13 +62,13 @@ def _train(args: argparse.Namespace) -> int:
     if args.resume is not None:
         return _resume(args)
     verify_training(FLAGS, args.minutes, args.threads, args.seed)
-    problem = load_problem(args.spec, parse_params(args.param))
+    problem = load_problem(args.spec, parse_params(args.param), extern=args.extern)
     weights = _weights(args)
     changes = parse_changes(args.changes)
     name, recipe = choose_recipe(problem, args.recipe, changes, "--set")
     if recipe.params:
         given = {**{k: str(v) for k, v in recipe.params.items()}, **parse_params(args.param)}
-        problem = load_problem(args.spec, given)
+        problem = load_problem(args.spec, given, extern=problem.code)
     verify_recipe(problem, recipe, name)
     seed = args.seed or 0
     out = args.out or Path("runs") / run_name(problem, name, seed)
@@ -83,13 +84,14 @@ def _train(args: argparse.Namespace) -> int:
 
 def _resume(args: argparse.Namespace) -> int:
     flags = {"changes": "--set", "source": "--from"}
-    others = {name: value for name, value in vars(args).items() if name != "resume"}
+    own = ("resume", "extern", "accept_extern")
+    others = {name: value for name, value in vars(args).items() if name not in own}
     given = [flags.get(name, f"--{name}") for name, value in others.items() if value]
     if given:
         raise UsageError(f"{given[0]} cannot change a run that is continued; start a new one")
     from gnarl_runtime.commands.work.train_command import resume_command
 
-    return resume_command(args.resume)
+    return resume_command(args.resume, args.extern, args.accept_extern)
 
 
 def _weights(args: argparse.Namespace) -> Path | None:

@@ -10,7 +10,7 @@ from gnarl_dsl.spec_arguments import parse_params
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
 from gnarl_runtime.commands.arguments import verify_file_to_read, verify_file_to_write
 from gnarl_runtime.commands.console import run_command
-from gnarl_runtime.commands.options import add_param, add_seed, command_parser
+from gnarl_runtime.commands.options import add_extern, add_param, add_seed, command_parser
 from gnarl_runtime.commands.work.outputs import verify_outputs
 from gnarl_runtime.commands.work.subjects import verify_subject
 
@@ -59,6 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--instances", metavar="NAME", help="which instance set of the spec to draw from")
     add("--reward", metavar="NAME", help="which reward or objective to show")
     add_param(parser)
+    add_extern(parser, accept=True)
     return parser
 
 

@@ -11,6 +11,7 @@ from importlib.util import find_spec as find_module
 from pathlib import Path
 
 from gnarl_dsl import __version__
+from gnarl_dsl.externs import GROUPS, points
 from gnarl_dsl.specs import shipped_specs, specs_folder
 from gnarl_runtime.checkpoints.provenance import cpu_model, package_version
 from gnarl_runtime.doctor.looks import Finding, State
@@ -48,6 +49,16 @@ def extras() -> Iterator[Finding]:
         text = f"{module.replace('_', '-')} {'is' if there else 'is not'} there: {use}"
         fix = "" if there else f"if wanted: pip install 'gnarl-dsl[{extra}]'"
         yield Finding(f"extra {extra}", text, State.OK, fix)
+
+
+def externs() -> Iterator[Finding]:
+    """What installed packages say they have; none of it is imported."""
+    found = [(trade, point) for trade in GROUPS for point in points(trade)]
+    for trade, point in found:
+        package = "nobody knows where" if point.dist is None else str(point.dist.name)
+        yield Finding("extern", f"{trade.value} {point.name} from {package} ({point.value})")
+    if not found:
+        yield Finding("externs", "no installed package brings any (docs/extern.md)")
 
 
 def specs() -> Iterator[Finding]:

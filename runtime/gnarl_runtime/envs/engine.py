@@ -16,6 +16,7 @@ from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.edges import fill_ends
 from gnarl_compiler.support.endings import RUNNING
+from gnarl_dsl.externs import with_installed
 from gnarl_dsl.model import (
     BestExpert,
     GreedyExpert,
@@ -69,6 +70,7 @@ def compile_for(
     kernels = [e.members if isinstance(e, BestExpert) else (e.name,) for e in asked]
     own = tuple(dict.fromkeys(name for names in kernels for name in names))
     mode = Mode(experts=own, metrics=metrics)
+    problem = with_installed(problem)
     return Compiled(problem, compile_problem(problem, reward, mode), reward, experts, metrics)
 
 

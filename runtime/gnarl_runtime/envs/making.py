@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gnarl_compiler.graphs.instance import Instance
+from gnarl_dsl.externs import Given
 from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import UsageError
@@ -62,6 +63,7 @@ def make_engine(
     pool: int = 1024,
     reward: str | None = None,
     expert: str | bool = False,
+    extern: Sequence[Given] = (),
     **params: str | float,
 ) -> Engine:
     """The engine behind the environments.
@@ -72,13 +74,14 @@ def make_engine(
     pool       how many different instances to draw
     reward     which reward or objective to pay; None takes the spec's first
     expert     an expert to offer by `expert()`: its name, or True for the first
+    extern     code for what the spec declares as `extern`: files, modules, functions
     params     values for the params of the spec
     """
     if slots < 1:
         raise UsageError(f"num_envs must be 1 or more, found {slots}")
     if not isinstance(nodes, int | tuple | None):
         raise UsageError(f"nodes={nodes!r}: expected a number, or (smallest, largest)")
-    problem = problem_of(spec, params)
+    problem = problem_of(spec, params, extern)
     _verify_expert(problem, _experts(problem, expert))
     compiled = compile_for(problem, reward, _experts(problem, expert))
     return Engine(compiled, _pool(compiled, instances, nodes, seed, split, pool), slots, seed)

@@ -22,6 +22,7 @@ from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream_key
 from gnarl_compiler.instances import draw as reference
 from gnarl_compiler.instances import generators
+from gnarl_compiler.instances.brought import brought_graph
 from gnarl_compiler.instances.draw import Family, draw_inputs, draw_instance, split_seed
 from gnarl_compiler.passes.pruning import Mode
 from gnarl_compiler.support.endings import RUNNING
@@ -90,6 +91,9 @@ def _draw_graph(problem: Problem, wish: Wish, seed: int, streams: Streams, attem
     args = {arg.name: reference.draw_argument(arg, rng) for arg in family.args}
     own = args.pop("n", 0.0)
     n = int(own) if wish.nodes is None else wish.nodes
+    declared = problem.extern(family.generator)
+    if declared is not None:
+        return brought_graph(problem, declared, n, args, rng)
     if kind.acyclic and not kind.directed:  # redraws of its own, from the same stream
         return generators.draw_graph(
             family.generator, n, args, directed=False, acyclic=True, rng=rng

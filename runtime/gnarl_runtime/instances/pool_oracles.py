@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from gnarl_compiler import algorithms
 from gnarl_compiler.build.cache import private_cache
 from gnarl_compiler.build.files import write_whole
+from gnarl_compiler.externs.find import brought_identity
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import Episode
+from gnarl_dsl.externs import with_installed
 from gnarl_dsl.model import Feature, Problem
 from gnarl_runtime.instances.cells import Values, cell_type, to_cells
 from gnarl_runtime.instances.instance_checks import InstanceError
@@ -47,7 +49,8 @@ def solve_oracles(
     `numbers` are how messages call the instances; `tick` hears the number of each one solved.
     """
     solved: dict[str, list[Values]] = {name: [] for name in names}
-    identity = problem.hash + algorithms_hash() if names else ""
+    problem = with_installed(problem) if names else problem
+    identity = problem.hash + algorithms_hash() + brought_identity(problem) if names else ""
     for start in range(0, len(instances) if names else 0, GROUP):
         part = slice(start, start + GROUP)
         work = _Group(problem, identity, instances[part], numbers[part], tick)

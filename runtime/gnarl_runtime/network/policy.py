@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import NO_CODE, Problem
 from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import Packed
 from gnarl_runtime.batch.reading import PLAIN, Reading
@@ -65,11 +65,12 @@ class Policy(nn.Module):  # type: ignore[misc]
         """
         super().__init__()
         self.config = config or PolicyConfig()
+        code = problem.code if isinstance(problem, Problem) else NO_CODE
         if isinstance(problem, Problem):
             problem = signature_of(problem, self.config.chains, reading)
         self.signature = problem
         self.encoder = Encoder(self.signature, self.config.width)
-        self.processor = make_processor(self.config) if processor is None else processor
+        self.processor = make_processor(self.config, code) if processor is None else processor
         # Without an ordered column there is nobody to be first.
         able = self.config.firsts and ordered_columns(self.signature)
         self.firsts = Firsts(self.config, self.signature) if able else None

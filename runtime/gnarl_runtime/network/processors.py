@@ -15,6 +15,9 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from gnarl_dsl.brought_names import is_brought
+from gnarl_dsl.externs import brought_as
+from gnarl_dsl.model import NO_CODE, Code, Trade
 from gnarl_runtime.network.actor import Pool
 from gnarl_runtime.network.encoder import Encoded, Encoding
 from gnarl_runtime.network.graphs import Graphs
@@ -214,7 +217,10 @@ PROCESSORS: dict[str, Callable[[PolicyConfig], nn.Module]] = {
 }
 
 
-def make_processor(config: PolicyConfig) -> nn.Module:
-    """The processor that a config names."""
+def make_processor(config: PolicyConfig, code: Code = NO_CODE) -> nn.Module:
+    """The processor that a config names; `extern:NAME` is one that somebody brought."""
+    if is_brought(config.processor):
+        found: nn.Module = brought_as(Trade.PROCESSOR, config.processor, code).function(config)
+        return found
     require_one_of("processor", config.processor, tuple(PROCESSORS))
     return PROCESSORS[config.processor](config)

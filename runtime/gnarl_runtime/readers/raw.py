@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
-from gnarl_compiler.instances.sources import draw_feature
+from gnarl_compiler.instances.brought import draw_input
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, INPUT, NODE, ORACLE, PAIR, Place
 from gnarl_runtime.instances.cells import Values
@@ -213,7 +213,7 @@ class _Builder:
             )
         self.notes.append(f"`{feature.name}` was drawn from {source.label} with seed {self.seed}")
         rng = stream(self.seed, "import", self.number, position)
-        return draw_feature(feature, source, self.graph, rng)
+        return draw_input(self.problem, feature, source, self.graph, rng)
 
     def unused(self) -> Iterator[str]:
         raw = self.raw

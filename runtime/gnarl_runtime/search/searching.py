@@ -6,6 +6,9 @@ import time
 from dataclasses import replace
 from importlib import import_module
 
+from gnarl_dsl.brought_names import is_brought
+from gnarl_dsl.externs import brought_as
+from gnarl_dsl.model import Trade
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.search.arena import Arena
@@ -84,6 +87,10 @@ def search(
 
 
 def _run(strategy: Strategy, task: Task) -> Answers:
+    if is_brought(strategy.name):
+        own = brought_as(Trade.STRATEGY, strategy.name, task.compiled.problem.code)
+        found: Answers = own.function(task, None)
+        return found
     module, _, name = strategy.kind.home.partition(":")
     answers: Answers = getattr(import_module(module), name)(task, strategy.amount)
     return answers

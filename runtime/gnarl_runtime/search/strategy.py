@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gnarl_dsl.brought_names import is_brought
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.suggestions import did_you_mean
 
@@ -63,6 +64,9 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
+_BROUGHT = Kind("", draws=True)  # what somebody brought, as `extern:NAME`
+
+
 @dataclass(frozen=True)
 class Strategy:
     """One entry of the table, with its number."""
@@ -72,7 +76,7 @@ class Strategy:
 
     @property
     def kind(self) -> Kind:
-        return KINDS[self.name]
+        return _BROUGHT if is_brought(self.name) else KINDS[self.name]
 
     def __str__(self) -> str:
         if self.amount is None:
@@ -96,6 +100,8 @@ def forms() -> list[str]:
 
 def parse_search(text: str) -> Strategy:
     """`beam:16` as a strategy, or a UsageError that says what was expected."""
+    if is_brought(text):
+        return Strategy(text)
     name, colon, number = (part.strip() for part in text.partition(":"))
     kind = KINDS.get(name)
     if kind is None:

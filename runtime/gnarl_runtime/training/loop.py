@@ -14,6 +14,7 @@ from typing import Any
 
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure
+from gnarl_runtime.checkpoints.brought import KEY
 from gnarl_runtime.checkpoints.checkpoint import Meta, make_meta
 from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.recipe import Recipe
@@ -26,6 +27,7 @@ from gnarl_runtime.training.validate import Scores, Validator
 SAVE_EVERY = 30.0  # seconds
 REPORT_EVERY = 0.5
 PERFECT = 2  # validations without a mistake in a row that end a run early
+_KEPT = ("start", KEY)  # what a checkpoint repeats of where its run comes from
 
 
 class Diverged(Failure):
@@ -237,8 +239,8 @@ class Loop:
 
     def _meta(self, scores: Mapping[str, float]) -> Meta:
         config = self.config
-        start = config.provenance.get("start")
-        made = {**provenance(), **({"start": start} if start else {})}
+        kept = {name: config.provenance[name] for name in _KEPT if name in config.provenance}
+        made = {**provenance(), **kept}
         return make_meta(self.problem, config.recipe, config.seed, self.trainer.done, scores, made)
 
     def _report(self, watch: Watcher, events: EventWriter, scores: Scores | None) -> None:

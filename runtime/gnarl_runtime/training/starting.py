@@ -55,4 +55,6 @@ def origin(loaded: TrainedPolicy, file: Path) -> dict[str, Any]:
 def start_of(folder: Path, problem: Problem) -> Policy | None:
     """The weights that a run began with; None if it began with random ones."""
     file = folder / START
-    return policy_from(load_checkpoint(file), problem) if file.is_file() else None
+    return (
+        policy_from(load_checkpoint(file, code=problem.code), problem) if file.is_file() else None
+    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from gnarl_dsl.model import Problem
+from gnarl_dsl.brought_names import is_brought
+from gnarl_dsl.externs import brought_as
+from gnarl_dsl.model import Problem, Trade
 from gnarl_runtime.checkpoints.recipe import TRAINERS, Recipe
 from gnarl_runtime.instances.pools import Pool, Progress
 from gnarl_runtime.network.policy import Policy
@@ -23,6 +25,11 @@ def make_trainer(
 
     `pool` replaces the instances that the recipe draws; `progress` is told how far drawing is.
     """
+    if is_brought(recipe.trainer):
+        own: Trainer = brought_as(Trade.TRAINER, recipe.trainer, problem.code).function(
+            problem, recipe, seed, policy, pool=pool, progress=progress
+        )
+        return own
     module, _, name = TRAINERS[recipe.trainer].home.partition(":")
     trainer: Trainer = getattr(import_module(module), name)(
         problem, recipe, seed, policy, pool=pool, progress=progress

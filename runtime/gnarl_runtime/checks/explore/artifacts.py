@@ -11,6 +11,7 @@ import numpy as np
 from gnarl_compiler.build.artifact import Artifact, compile_problem, generate_code
 from gnarl_compiler.build.plain import load_plain
 from gnarl_compiler.emit.abi import Role
+from gnarl_compiler.externs.find import plain_twins
 from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Problem
 from gnarl_runtime.batch.batch import Batch
@@ -25,7 +26,7 @@ def artifact_of(problem: Problem, jit: bool, reward: str | None = None) -> Artif
     if jit:
         return compile_problem(problem, reward)
     text = generate_code(problem, reward)
-    return Artifact(text, Path("plain"), load_plain(text))
+    return Artifact(text, Path("plain"), load_plain(text, plain_twins(problem)))
 
 
 def instance_pool(

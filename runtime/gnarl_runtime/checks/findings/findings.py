@@ -31,6 +31,7 @@ Property = Literal[
     "window-loses",  # states that look alike through `observe`, and go on differently
     "idle",  # a part of the spec without which nothing changes
     "relabelling",  # renaming nodes changes what happens
+    "extern",  # code that was brought says something else when it is asked again
     "level-broken",  # numbers that are only compared, or only scaled, decide otherwise after all
     "reference",  # `correct` or the objective disagrees with the reference algorithm
     "backend",  # compiled code and interpreter disagree (our mistake)

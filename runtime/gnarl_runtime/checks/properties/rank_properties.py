@@ -59,7 +59,7 @@ def check_luck(view: View) -> Iterator[Found]:
     decides = (tuple(phase.update for phase in problem.phases), problem.lets, entry)
     ranked = next(_ranked(decides), None)
     led = np.flatnonzero(space.target >= 0)
-    if entry is None or ranked is None or not len(led) or _draws(decides):
+    if entry is None or ranked is None or not len(led) or _draws(decides, _drawing(problem)):
         return
     source, picks = space.source[led], space.picks[led]
     other = retagged(space.board).step(space.rows[source], space.instance[source], picks)
@@ -91,9 +91,11 @@ def retagged(board: Board) -> Board:
 def steady_experts(problem: Problem) -> set[str]:
     """The experts that read no function which draws from the ranks by design."""
     shared = (problem.lets, tuple(f for f in problem.features if f.stage is DERIVED))
-    if _draws(shared):
+    drawing = _drawing(problem)
+    if _draws(shared, drawing):
         return set()
-    return {expert.name for expert in problem.experts if not _draws(_own(problem, expert))}
+    own = ((expert.name, _own(problem, expert)) for expert in problem.experts)
+    return {name for name, part in own if not _draws(part, drawing)}
 
 
 def _own(problem: Problem, expert: model.Expert) -> object:
@@ -102,7 +104,14 @@ def _own(problem: Problem, expert: model.Expert) -> object:
     return expert
 
 
-def _draws(part: object) -> bool:
-    """Whether a formula calls a random function."""
+def _drawing(problem: Problem) -> set[str]:
+    """The functions that draw from the ranks by design."""
+    registered = {name for name, known in FUNCTIONS.items() if known.random}
+    registered -= {extern.name for extern in problem.externs}
+    return registered | {extern.name for extern in problem.externs if extern.random}
+
+
+def _draws(part: object, drawing: set[str]) -> bool:
+    """Whether a formula calls one of these functions."""
     calls = (item for item in parts_inside(part) if isinstance(item, model.Call))
-    return any(FUNCTIONS[call.function].random for call in calls)
+    return any(call.function in drawing for call in calls)

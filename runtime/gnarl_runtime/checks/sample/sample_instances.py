@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.graphs.streams import stream
+from gnarl_compiler.instances.brought import draw_family
 from gnarl_compiler.instances.draw import Family, choose_split, families
 from gnarl_compiler.instances.generators import GenerationError, draw_connected, draw_graph
 from gnarl_dsl.check.instance_sets import WHOLE_ARGUMENTS
@@ -91,8 +92,12 @@ def _own_families(problem: Problem) -> list[Family]:
 def _from_family(problem: Problem, family: Family, n: int, rng: Generator) -> Graph | None:
     """A graph as training draws it, or nothing if there is none of this size."""
     args = {arg.name: _argument(arg, rng) for arg in family.args if arg.name != "n"}
-    draw = draw_connected if problem.graph.connected else draw_graph
     kind = problem.graph
+    if problem.extern(family.generator) is not None:
+        graph = draw_family(problem, family.generator, n, args, rng)
+        apart = kind.connected and not graph.is_connected()
+        return None if apart or (kind.acyclic and not graph.is_acyclic()) else graph
+    draw = draw_connected if kind.connected else draw_graph
     try:
         return draw(
             family.generator, n, args, directed=kind.directed, acyclic=kind.acyclic, rng=rng

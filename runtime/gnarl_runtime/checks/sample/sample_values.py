@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
-from gnarl_compiler.instances.sources import SOURCES, draw_feature, usual_range
+from gnarl_compiler.instances.brought import draw_input
+from gnarl_compiler.instances.sources import SOURCES, usual_range
 from gnarl_dsl.model import Feature, InputSource, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT
 
@@ -27,18 +28,20 @@ _NUDGE = 2.0**-22  # relative: a float32 number can hold it, `~=` ignores it
 def sample_inputs(problem: Problem, graph: Graph, style: Style, rng: Generator) -> dict[str, Array]:
     """Every input feature of one instance, in the order of the spec."""
     own = [feature for feature in problem.features if feature.stage is INPUT]
-    return {feature.name: sample_feature(feature, graph, style, rng) for feature in own}
+    return {feature.name: sample_feature(problem, feature, graph, style, rng) for feature in own}
 
 
-def sample_feature(feature: Feature, graph: Graph, style: Style, rng: Generator) -> Array:
+def sample_feature(
+    problem: Problem, feature: Feature, graph: Graph, style: Style, rng: Generator
+) -> Array:
     """Values of one input: (n,) per node, (n, n) per edge or pair, () per graph or for a node."""
     if feature.type.apart:
-        return sample_points(feature, graph, style, rng)
+        return sample_points(problem, feature, graph, style, rng)
     if not feature.is_number:
         return _whole(feature, graph, rng)
     source = feature.source
     if source is not None and source.name != "given" and (style == "drawn" or _is_order(source)):
-        return draw_feature(feature, source, graph, rng)
+        return draw_input(problem, feature, source, graph, rng)
     if source is not None and source.name == "euclidean":
         values: NDArray[Any] = _grid_distances(graph.n, rng)
     else:
@@ -49,11 +52,13 @@ def sample_feature(feature: Feature, graph: Graph, style: Style, rng: Generator)
     return on_edges(values, graph) if feature.place is EDGE else np.asarray(values)
 
 
-def sample_points(feature: Feature, graph: Graph, style: Style, rng: Generator) -> Array:
+def sample_points(
+    problem: Problem, feature: Feature, graph: Graph, style: Style, rng: Generator
+) -> Array:
     """As they are drawn, or points of a coarse grid, which are often equally far apart."""
     source = feature.source
     if style == "drawn" and source is not None and source.name != "given":
-        return draw_feature(feature, source, graph, rng)
+        return draw_input(problem, feature, source, graph, rng)
     points = grid_points(graph.n, rng)
     return points * (1 + _NUDGE * rng.integers(-1, 2, graph.n)) if style == "near" else points
 
@@ -69,7 +74,7 @@ def scalar_grid(feature: Feature) -> tuple[int, int, float]:
     if low >= high:
         return 1, 1, low
     grid = 2.0 ** (math.floor(math.log2(high - low)) - DIGITS)
-    known = SOURCES[feature.source.name] if feature.source is not None else None
+    known = SOURCES.get(feature.source.name) if feature.source is not None else None
     if known is not None and known.whole:
         grid = max(grid, 1.0)
     first, last = math.ceil(low / grid), math.floor(high / grid)

@@ -162,9 +162,10 @@ def _plainer(problem: Problem, instance: Instance) -> Iterator[Instance]:
 def _in_range(feature: Feature, value: float) -> bool:
     """Whether the declared source of an input could draw the value."""
     source = feature.source
-    if source is None or not all(SOURCES[law.name].ordered for law in source.laws):
+    laws = () if source is None else source.laws
+    if not laws or any(law.name not in SOURCES or not SOURCES[law.name].ordered for law in laws):
         return True
-    return any(law.args[0] <= value <= law.args[1] for law in source.laws)
+    return any(law.args[0] <= value <= law.args[1] for law in laws)
 
 
 def _all_equal(

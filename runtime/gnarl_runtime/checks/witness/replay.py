@@ -10,6 +10,7 @@ from gnarl_compiler.interpret.state import SpecRunError, State
 from gnarl_dsl.language.operators import SNAP, nearly_equal
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.findings.findings import Failure
+from gnarl_runtime.checks.properties.extern_answers import odd_answer
 from gnarl_runtime.checks.properties.reward_properties import Paying
 from gnarl_runtime.checks.witness.verdicts import (
     backend_differs,
@@ -97,6 +98,8 @@ def _shows(game: Interpreter, failure: Failure, played: Played) -> bool:
             return is_idle(game, failure.span, played)
         case "relabelling":
             return renaming_matters(game.problem, failure)
+        case "extern":
+            return odd_answer(game, state) is not None
         case "level-broken":
             return level_matters(game.problem, failure)
         case "reference":

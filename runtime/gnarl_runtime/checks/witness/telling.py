@@ -228,6 +228,8 @@ def _expected(broken: Property, expert: str | None) -> str:
             return "every update, and every part of `correct`, makes a difference somewhere"
         case "relabelling":
             return "renaming the nodes renames what happens and changes nothing else"
+        case "extern":
+            return "brought code says the same twice, and the same under other names of the nodes"
         case "level-broken":
             return "a change of all numbers that their level allows changes no decision"
         case "reference":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gnarl_dsl.externs import Given
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import load_problem, resolve_spec
@@ -42,11 +43,13 @@ def verify_subject(name: str) -> None:
         raise UsageError(f"{error}\nA run folder or a checkpoint in it would do, too.") from error
 
 
-def load_subject(name: str, params: Mapping[str, str]) -> Subject:
+def load_subject(
+    name: str, params: Mapping[str, str], extern: Sequence[Given] = (), accept: bool = False
+) -> Subject:
     """The problem with these params; torch is loaded for a checkpoint only."""
     if not is_checkpoint(name):
-        return Subject(load_problem(name, params), None)
+        return Subject(load_problem(name, params, extern=extern), None)
     from gnarl_runtime.api.policies import load_policy
 
-    trained = load_policy(name, None, params)
+    trained = load_policy(name, None, params, extern, accept)
     return Subject(trained.problem, trained.policy)

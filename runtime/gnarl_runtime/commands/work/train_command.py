@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from gnarl_dsl.externs import Given, with_code
 from gnarl_dsl.model import Problem
 from gnarl_runtime.api.asked import FLAGS
 from gnarl_runtime.api.policies import torch_set_up
@@ -21,6 +23,7 @@ from gnarl_runtime.api.train_policy import (
 )
 from gnarl_runtime.api.training_texts import recipe_line, standings_table
 from gnarl_runtime.api.verdict import verdict_text
+from gnarl_runtime.checkpoints.brought import verify_recorded
 from gnarl_runtime.commands.options import FAILED, INTERRUPTED, OK
 from gnarl_runtime.commands.work.progress import Progress
 from gnarl_runtime.training.auto.auto import decide
@@ -50,11 +53,12 @@ def _choose(request: Request, minutes: float | None) -> Request:
     return request
 
 
-def resume_command(path: Path) -> int:
-    """Go on with a run."""
+def resume_command(path: Path, extern: Sequence[Given] = (), accept: bool = False) -> int:
+    """Go on with a run, with the code that its spec needs."""
     run = RunFolder(path)
     config = run.config()
-    problem = config.problem()
+    problem = with_code(config.problem(), extern)
+    verify_recorded(problem, config.provenance, str(path), accept)
     if run.finished:
         print(f"{path} is finished already; there is nothing left to do")
         return OK

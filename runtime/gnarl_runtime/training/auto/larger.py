@@ -22,7 +22,8 @@ from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.training.auto.choice import RANDOM, Choice, Standing, best_of
 
 TIMES = 3  # as many nodes as the largest of training
-SECONDS = 0.05  # that drawing and playing a larger graph may take everybody together
+SECONDS = 0.1  # that drawing and playing a larger graph may take everybody together
+FIRST = 3.0  # and the first of them, with which code is loaded
 BC_SHARE, IMPROVE_SHARE = 0.1, 0.15  # of the graphs that are learned from
 
 
@@ -66,7 +67,7 @@ def _gain(problem: Problem, recipe: Recipe, seed: int, nodes: int) -> float | No
             outcomes = [play_with(player, compiled, pool) for player in players]
         except GnarlError:  # a family that has no such graphs
             return None
-        if time.process_time() - began > SECONDS * (1 + count):
+        if time.process_time() - began > (FIRST if count == 1 else SECONDS * count):
             return None
         found = [(float(own.success.mean()), float(own.reward.mean())) for own in outcomes]
     return max(found)[1]
