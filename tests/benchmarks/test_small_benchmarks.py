@@ -11,7 +11,7 @@ import pytest
 
 import gnarl_dsl as gnarl
 from benchmarks.machine import ROOT
-from benchmarks.studies import depth, exact_agrees, large_tours, lookback, tours
+from benchmarks.studies import depth, exact_agrees, large_tours, laws, lookback, tours
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,32 @@ def test_a_study_of_deep_graphs_goes_on_where_it_was_stopped(
 def test_every_family_of_deep_graphs_makes_a_spec(family: str) -> None:
     problem = gnarl.loads(depth.spec_text("dfs", family, 9))
     assert [instance.graph.n for instance in gnarl.draw(problem, count=2)] == [9, 9]
+
+
+def test_a_study_of_laws_has_both_policies_in_one_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, Path]] = []
+
+    def measured(problem: str, run: Path, *_: object) -> dict[str, object]:
+        asked.append((problem, run))
+        known = {"success": 0.5 if run == Path("OLD") else 1.0, "ci95": [0.4, 1.0]}
+        return {**known, "graphs": 3, "steps": 9.0, "seconds_per_graph": 0.5}
+
+    monkeypatch.setattr(laws, "measured", measured)
+    same = ["--kinds", "tree", "--output", str(tmp_path)]
+    assert laws.main(["mst_prim=OLD", "--column", "before", *same]) == 0
+    for _ in range(2):  # nothing is measured twice
+        assert laws.main(["mst_prim=NEW", *same]) == 0
+    assert asked == [("mst_prim", Path("OLD")), ("mst_prim", Path("NEW"))]
+    row = "| MST-Prim | tree; CLRS | 50.0 [40.0, 100.0] | 3 | 100.0 [40.0, 100.0] | 3 | 9 | 0.500 |"
+    assert row in (tmp_path / "laws.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", laws.KINDS)
+def test_every_kind_of_graphs_and_weights_makes_a_spec(kind: str) -> None:
+    problem = gnarl.loads(laws.spec_text("mst_prim", laws.KINDS[kind]))
+    assert [one.name for one in problem.instances] == ["er", "trial"]
 
 
 def test_tours_are_timed_against_highs() -> None:
