@@ -1,13 +1,15 @@
 """A trained policy on a folder of TSPLIB files: per cent above the known optima, time and memory.
 
     python -m benchmarks.studies.tsplib FOLDER                   the weights that come with GNARL
+    python -m benchmarks.studies.tsplib FOLDER --pretrained tsp_insertion
     python -m benchmarks.studies.tsplib FOLDER --run runs/tsp --most-nodes 300
     python -m benchmarks.studies.tsplib FOLDER --search time:10 --most-searched 200
 
 With --search, tours are searched for, too, on the smaller instances; best picks that the record has
 of the same policy are not played again. The folder holds .tsp files and optima.json, which maps
 their names to the lengths of optimal tours under TSPLIB's rounded distances. Each file is solved by
-a `gnarl-solve` of its own. The table and its JSON go to docs/results.
+a `gnarl-solve` of its own. The table and its JSON go to docs/results, those of other weights than
+`tsp` under their name.
 """
 
 from __future__ import annotations
@@ -40,9 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not files:
         print(f"{options.folder}: expected .tsp files and optima.json, found none", file=sys.stderr)
         return 1
-    policy = [str(options.run)] if options.run else ["--pretrained", "tsp"]
+    policy = [str(options.run)] if options.run else ["--pretrained", options.pretrained]
+    name = "tsplib" if options.pretrained == "tsp" else f"tsplib_{options.pretrained}"
     before = load_average()
-    old = kept_record(options.output, policy) if options.search else None
+    old = kept_record(options.output / f"{name}.json", policy) if options.search else None
     known = {row["instance"]: row for row in old["rows"]} if old else {}
     rows = []
     for number, (file, optimum) in enumerate(files, 1):
@@ -54,13 +57,12 @@ def main(arguments: list[str] | None = None) -> int:
     record = {"rows": rows, "policy": policy, "provenance": old["provenance"] if old else source}
     if options.search:
         record |= {"search": options.search, "searched": source}
-    publish(options.output, "tsplib", lines_of(record), record)
+    publish(options.output, name, lines_of(record), record)
     return 0
 
 
-def kept_record(folder: Path, policy: list[str]) -> dict[str, Any] | None:
+def kept_record(file: Path, policy: list[str]) -> dict[str, Any] | None:
     """What was written before, if it is of the same policy."""
-    file = folder / "tsplib.json"
     record = dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
     return record if record.get("policy") == policy else None
 
@@ -69,6 +71,7 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = results_parser(__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--pretrained", default="tsp", metavar="NAME", help="default tsp")
     parser.add_argument("--run", type=Path, metavar="RUN", help="a run folder or checkpoint")
     parser.add_argument("--most-nodes", type=int, default=2000, help="leave larger ones out")
     parser.add_argument("--search", metavar="HOW", help="search, too (docs/search.md)")
@@ -118,7 +121,9 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     policy = " ".join(record["policy"])
     yield "# TSPLIB, per cent above the known optimum"
     yield ""
-    yield "    python -m benchmarks.studies.tsplib FOLDER"
+    own = record["policy"] if record["policy"][:1] == ["--pretrained"] else []
+    own = own if own != ["--pretrained", "tsp"] else []
+    yield " ".join(["    python -m benchmarks.studies.tsplib FOLDER", *own])
     yield ""
     yield (
         f"Best picks of `{policy}`, one core ({source['cpu']}, load {source['load'][0][0]}), at "

@@ -6,11 +6,12 @@ import ast
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gnarl_dsl as gnarl
 from benchmarks.machine import ROOT
-from benchmarks.studies import depth, exact_agrees, laws, lookback, tours
+from benchmarks.studies import depth, exact_agrees, large_tours, laws, lookback, tours
 
 
 @pytest.mark.parametrize(
@@ -95,6 +96,14 @@ def test_tours_are_timed_against_highs() -> None:
     assert row["unproven"] == 0
     assert row["ratio"] > 0
     assert row["highs_tours"] == 2
+
+
+def test_a_tour_is_compared_with_the_shortest() -> None:
+    square = np.array([0, 1, 1 + 1j, 1j])
+    distance = np.abs(square[:, None] - square)
+    for inputs in ({"xy": square}, {"A": distance}):
+        assert large_tours.above(inputs, [0, 1, 2, 3]) == pytest.approx(0.0)
+        assert large_tours.above(inputs, [0, 2, 1, 3]) == pytest.approx(50 * (2**0.5 - 1))
 
 
 def test_exact_search_is_compared_with_solvers() -> None:

@@ -32,6 +32,8 @@ CASES = [
     ("steiner_tree", "cheapest_first"),
     ("max_independent_set", "densest"),
     ("orienteering", "nearest"),
+    ("tsp_local", "nearest"),
+    ("tsp_points_local", "nearest"),
 ]
 NODES, STEPS = 7, 14
 
@@ -148,3 +150,86 @@ def test_drawn_ranks_keep_the_order_and_hang_on_instance_and_seed_alone() -> Non
         mine = (own.graph[own.dst] == g) & (even > 0)
         assert (np.argsort(even[mine], kind="stable") == np.argsort(one[mine], kind="stable")).all()
     assert one.max() == 1.0
+
+
+NEAR = """gnarl 1
+problem near
+  "Walk to a node nearby."
+
+graph undirected complete
+
+features
+  A     input  edge  scalar  ~ euclidean  "distance"
+  cost  input  node  scalar  ~ uniform(1, 2)  "price"
+  seen  state  node  mask    = false
+
+phase visit(v)
+  allow not seen[v]
+  update
+    seen[v] := true
+
+horizon n rounds
+terminate when forall x in nodes: seen[x]
+objective walked = -sum(x in nodes: cost[x])
+
+expert near
+  visit: uniform v minimising cost[v] + min(y in nodes where y != v: A[y, v])
+
+observe x in nodes where not seen[x] minimising cost[x] first 4
+
+instances square
+  train 10  complete(n = 9)
+  valid 10  complete(n = 9)
+  test  10  complete(n = 9)
+"""
+
+
+def near_states(problem: Problem) -> tuple[State, State, list[int]]:
+    """An instance, the same with all that its window does not show ten times as large, and that."""
+    game, drawn = Interpreter(problem), random_instance(problem, 3, 1, 9)
+    first = game.reset(drawn)
+    shown = np.flatnonzero(game.window(first))
+    inside = np.isin(np.arange(9), shown)
+    far = {
+        "cost": np.where(inside, 1.0, 10.0) * drawn.inputs["cost"],
+        "A": np.where(inside[:, None] & inside, 1.0, 10.0) * drawn.inputs["A"],
+    }
+    return first, game.reset(replace(drawn, inputs={**drawn.inputs, **far})), shown.tolist()
+
+
+def test_a_window_with_a_number_has_a_scale_of_its_own() -> None:
+    problem = gnarl.loads(NEAR)
+    here, there, shown = near_states(problem)
+    one, two = (packed(loaded(problem, [state], 9), problem) for state in (here, there))
+    assert one.nodes.tolist() == two.nodes.tolist() == shown
+    for part in ("x", "edge_raw", "graph_raw"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
+    # Of all sizes of the unit, the middle one is the scale, and reads as 1 / (1 + 1 / 8).
+    names = [column.name for column in Policy(problem).signature.node]
+    read = np.concatenate([one.x[:, names.index("cost")], weights(one, problem)])
+    read = np.sort(read[read > 0])
+    assert read[len(read) // 2] == np.float32(8 / 9)
+    assert read[-1] < 8.0
+
+
+def test_graphs_side_by_side_have_scales_of_their_own() -> None:
+    problem = gnarl.loads(NEAR)
+    game = Interpreter(problem)
+    drawn = [random_instance(problem, 3, number, 9) for number in range(2)]
+    drawn[1] = replace(drawn[1], inputs={k: 1e3 * v for k, v in drawn[1].inputs.items()})
+    both = [game.reset(instance) for instance in drawn]
+    together = packed(loaded(problem, both, 9), problem)
+    alone = [packed(loaded(problem, [state], 9), problem) for state in both]
+    np.testing.assert_array_equal(together.x, np.concatenate([part.x for part in alone]))
+    edges = np.concatenate([part.edge_raw for part in alone])
+    np.testing.assert_array_equal(together.edge_raw, edges)
+
+
+def test_where_there_is_nothing_to_measure_zeros_are_read() -> None:
+    problem = gnarl.loads(NEAR)
+    drawn = random_instance(problem, 3, 1, 9)
+    zeros = {name: 0.0 * values for name, values in drawn.inputs.items()}
+    state = Interpreter(problem).reset(replace(drawn, inputs={**drawn.inputs, **zeros}))
+    seen = packed(loaded(problem, [state], 9), problem)
+    assert not weights(seen, problem).any()
+    assert np.isfinite(seen.x).all()

@@ -20,6 +20,7 @@ from gnarl_runtime.batch import view_kernels
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.packed import Floats, Index, Packed
 from gnarl_runtime.batch.read_tables import DrawnRanks, features_read
+from gnarl_runtime.batch.window_scales import read_in_windows
 
 Features = Mapping[str, NDArray[Any]]
 
@@ -76,7 +77,7 @@ def pack(
     features = features_read(batch, chosen, columns.reading, drawn)
     legal = np.empty(len(rows.graph), np.bool_)
     rows.kernels.node_values(*rows.nodes_at, batch.legal, -1, legal)
-    return Packed(
+    packed = Packed(
         x=_node_columns(batch, features, columns.node, rows),
         edge_raw=_message_columns(batch, features, columns.edge, rows),
         graph_raw=_graph_columns(batch, features, columns.graph, chosen),
@@ -88,6 +89,8 @@ def pack(
         legal=legal,
         node=None if rows.view is None else rows.view.node,
     )
+    read_in_windows(packed, columns)
+    return packed
 
 
 def _rows(batch: Batch, slots: Index) -> _Rows:

@@ -27,5 +27,4 @@ def use_of(problem: Problem, recipe: Recipe) -> Use:
 
 def read_by_level(problem: Problem, reading: Reading) -> list[str]:
     """The inputs whose size the network cannot see."""
-    ruled = {rule.feature for rule in reading.rules}
-    return [f.name for f in problem.features if f.stage is INPUT and f.name in ruled]
+    return [f.name for f in problem.features if f.stage is INPUT and f.name in reading.ruled]
