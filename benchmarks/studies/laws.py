@@ -19,6 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchmarks.frame import publish, results_parser, say
 from benchmarks.machine import load_average, provenance, short
 
@@ -131,7 +134,7 @@ def measured(problem: str, run: Path, kind: Kind, options: argparse.Namespace) -
         oracles=(),
     )
     weighed = [
-        replace(one, inputs={**one.inputs, "A": one.inputs["A"] * kind.factor})
+        replace(one, inputs={**one.inputs, "A": times(one.inputs["A"], kind.factor)})
         for one in drawn.instances()
     ]
     trained = load_checkpoint(run)
@@ -148,6 +151,11 @@ def measured(problem: str, run: Path, kind: Kind, options: argparse.Namespace) -
         "updates": trained.meta.updates,
         "seed": trained.meta.seed,
     }
+
+
+def times(weights: NDArray[Any], factor: float) -> NDArray[Any]:
+    changed: NDArray[Any] = np.multiply(weights, factor)
+    return changed
 
 
 def spec_text(problem: str, kind: Kind) -> str:

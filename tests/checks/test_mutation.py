@@ -49,8 +49,8 @@ def test_a_mutant_that_does_the_same_is_told_apart() -> None:
 def test_a_potential_that_is_shifted_by_a_constant_pays_the_same() -> None:
     """Up to rounding, which is no change of behaviour; one that counts double is one."""
     text = shipped("bellman_ford").sources[0].text
-    shifted = problem_of(text.replace("dist[x] - found(x)", "dist[s] - found(x)"))
-    doubled = problem_of(text.replace("dist[x] - found(x)", "dist[x] - 2 * found(x)"))
+    shifted = problem_of(text.replace("dist[x] - min(found", "dist[s] - min(found"))
+    doubled = problem_of(text.replace("dist[x] - min(found", "dist[x] - 2 * min(found"))
     assert shifted is not None
     assert doubled is not None
     few = Budget(sizes=((2, 4), (3, 6)), states=30, drawn=12, plays=1, picks=8)

@@ -135,7 +135,8 @@ def instance_of(problem: Problem) -> gnarl.Instance:
 
 def test_an_interrupt_is_an_interrupt(tmp_path: Path) -> None:
     """Ctrl-C while code runs is no mistake of the code."""
-    problem = problem_with(tmp_path, "import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+    stop = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(5)"
+    problem = problem_with(tmp_path, stop)
     game = gnarl.Interpreter(problem)
     with pytest.raises(KeyboardInterrupt):
         game.objective(game.reset(instance_of(problem)))

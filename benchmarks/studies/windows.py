@@ -1,6 +1,6 @@
 """Specs and sizes in; out: what whole episodes of best picks cost, with untrained weights.
 
-    python -m benchmarks.speed.windows tsp tsp_window tsp_local --sizes 100x16,1000x1
+    python -m benchmarks.studies.windows tsp tsp_window tsp_local --sizes 100x16,1000x1
 
 A size is NODESxGRAPHS, graphs being played side by side. Each spec runs in a process of its own,
 so that its peak of memory is its own; sizes follow each other, so peaks never fall.
@@ -35,7 +35,7 @@ def main() -> None:
         for spec in args.specs:
             own = [spec, "--sizes", args.sizes, "--rounds", str(args.rounds)]
             own += ["--steps", str(args.steps)]
-            subprocess.run([sys.executable, "-m", "benchmarks.speed.windows", *own], check=True)
+            subprocess.run([sys.executable, "-m", "benchmarks.studies.windows", *own], check=True)
         return
     prepare_torch(1)
     for size in args.sizes.split(","):
