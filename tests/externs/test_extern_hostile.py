@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,15 @@ def instance_of(problem: Problem) -> gnarl.Instance:
     return gnarl.Instance(graph, {}, np.arange(3, dtype=np.uint64))
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C interrupts, also where this process was started to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_is_an_interrupt(tmp_path: Path) -> None:
     """Ctrl-C while code runs is no mistake of the code."""
     stop = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(5)"
