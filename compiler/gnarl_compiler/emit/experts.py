@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from gnarl_compiler.emit.abi import Role, array_name, kept_array
+from gnarl_compiler.emit.abi import CHOICES, Role, array_name, kept_array
 from gnarl_compiler.emit.kernels import Module, can_stop, emit_function, emit_kernel
+from gnarl_compiler.emit.upkeep import tally_tables
 from gnarl_compiler.emit.values import emit_number, emit_value, hoist, skip
 from gnarl_compiler.emit.writer import Function, Writer
 from gnarl_compiler.ir import ops as ir
@@ -150,6 +151,8 @@ def _changing_arrays(module: Module) -> set[str]:
     own = {array_name(feature) for feature in features if feature.stage is STATE}
     graph = set(_GRAPH) if program.mutable else set()
     live = {kept_array(code.number) for code in program.kept if code.follows}
+    live |= {array for code in program.tallies for array in tally_tables(program, code)}
+    live |= {CHOICES}
     return own | graph | live | {"last", "phase", "legal"}
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from gnarl_compiler.emit.abi import (
+    CHOICES,
     CORE,
     VIEWS,
     Abi,
@@ -21,11 +23,28 @@ from gnarl_compiler.emit.abi import (
 )
 from gnarl_compiler.emit.updates import emit_cells, emit_kept, emit_statements, emit_zeros
 from gnarl_compiler.emit.values import emit_number, emit_value, forget_state, hoist
-from gnarl_compiler.emit.writer import Function, Source, Writer
+from gnarl_compiler.emit.upkeep import (
+    emit_first_tally,
+    emit_total,
+    emit_write,
+    followed,
+    is_sum,
+    tally_tables,
+    write_axes,
+)
+from gnarl_compiler.emit.writer import (
+    Function,
+    Source,
+    Writer,
+    axis_name,
+    total_name,
+    write_name,
+)
+from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Ref
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import GRAPH, NODE
+from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE
 from gnarl_dsl.report.diagnostics import InternalError
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -41,6 +60,7 @@ class Module:
     functions: list[Function] = field(default_factory=list)
     kernels: list[Kernel] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    shared: dict[str, Function] = field(default_factory=dict)  # what others call, by name
 
     @classmethod
     def of(cls, program: ir.Program, problem: Problem) -> Module:
@@ -48,6 +68,8 @@ class Module:
         for name in [*names, *(phase.name for phase in program.phases)]:
             verify_identifier(name)
         kept = [kept_array(code.number) for code in program.kept]
+        kept += [array for code in program.tallies for array in tally_tables(program, code)]
+        kept.append(CHOICES)
         order = {name: position for position, name in enumerate([*CORE, *VIEWS, *names, *kept])}
         return cls(Source.of(program, problem), order)
 
@@ -81,6 +103,11 @@ class Module:
             kind = self.program.infos[code.value].kind.array
             place = GRAPH if code.axis is None else NODE
             yield KeptTable(kept_array(code.number), kind, place, live=bool(code.follows))
+        for tally in self.program.tallies:
+            for array in tally_tables(self.program, tally):
+                yield KeptTable(array, "float64", GRAPH, live=True)
+        if self.program.phases[0].mask is not None:
+            yield KeptTable(CHOICES, "int64", GRAPH, live=True)
 
 
 def emit_function(
@@ -90,24 +117,38 @@ def emit_function(
     doc: str,
     body: Body,
     axes: Sequence[str] = (),
+    kernel: bool = False,
 ) -> Function:
-    """One function with whatever arrays its body turns out to need."""
+    """One function with whatever arrays its body turns out to need.
+
+    What kernels call becomes a part of them, unless it makes arrays, which have to be counted.
+    """
     verify_identifier(name)
-    writer = Writer(module.source, axes, module.faults)
+    writer = Writer(module.source, axes, module.faults, module.shared)
     body(writer)
     arrays = tuple(sorted(writer.arrays, key=module.position))
     head = f"def {name}({', '.join([*first, *arrays])}):"
-    text = "\n".join(["@njit", head, f'    """{doc}"""', *writer.lines])
+    decorator = "@njit" if kernel or makes_arrays(writer) else "@inlined"
+    text = "\n".join([decorator, head, f'    """{doc}"""', *writer.lines])
     made = Function(name, tuple(first), arrays, writer.scratch, writer.stops, text)
     module.functions.append(made)
     return made
+
+
+def makes_arrays(writer: Writer) -> bool:
+    """Whether a function makes arrays, or calls one that may."""
+    text, problem = "\n".join(writer.lines), writer.source.problem
+    called = {op.function for op in writer.program.ops if isinstance(op, ir.Call)}
+    makers = {"np.empty", "np.zeros", ".copy", "called_back", "stop", "set_edge", "set_numbered_edge"}
+    makers |= {twin_name(problem, name) for name in called if twin_of(problem, name) is not None}
+    return any(f"{maker}(" in text for maker in makers)
 
 
 def emit_kernel(
     module: Module, role: Role, subject: str, first: Sequence[str], doc: str, body: Body
 ) -> None:
     """A function that callers may call."""
-    made = emit_function(module, role.of(subject), first, doc, body)
+    made = emit_function(module, role.of(subject), first, doc, body, kernel=True)
     module.kernels.append(Kernel(role, subject, made.first, made.arrays))
 
 
@@ -128,6 +169,24 @@ def verify_identifier(name: str) -> None:
 
 
 # Parts that kernels call
+
+
+def emit_upkeep(module: Module, fill_legal: Function) -> None:
+    """What writes cells that something follows, and what reads sums that are kept."""
+    for code in module.program.tallies:
+        if is_sum(module.program, code):
+            name, doc = total_name(code), "A sum that writes keep; in order where order matters."
+            made = emit_function(module, name, ["b"], doc, partial(emit_total, code=code))
+            module.shared[name] = made
+    for name in followed(module.program):
+        feature = module.source.features[name]
+        first = ["b", *map(axis_name, write_axes(feature)), *["edge"] * (feature.place is EDGE)]
+        doc = f"Write a cell of {name} and bring up to date what follows it."
+        body = partial(emit_write, feature=feature, fill_legal=fill_legal)
+        made = emit_function(
+            module, write_name(name), [*first, "value"], doc, body, write_axes(feature)
+        )
+        module.shared[write_name(name)] = made
 
 
 def emit_update(module: Module, phase: ir.PhaseCode) -> Function | None:
@@ -163,18 +222,28 @@ def emit_fill_legal(module: Module) -> Function:
 
 
 def emit_ending(module: Module, fill_legal: Function) -> Function:
-    terminate = module.program.terminate
+    """Of an ended episode no node is legal; a mask that writes keep is cleared only then."""
+    terminate, kept = module.program.terminate, module.program.phases[0].mask is not None
 
     def body(writer: Writer) -> None:
         rounds = writer.use("rounds")
-        writer.line(f"{writer.use('legal')}[b, :] = False")
+        clear = f"{writer.use('legal')}[b, :] = False"
+
+        def end(code: str) -> None:
+            if kept:
+                writer.line(clear)
+            writer.line(f"return {code}")
+
+        if not kept:
+            writer.line(clear)
         if terminate is not None:
             with writer.block(f"if {emit_value(writer, terminate)}:"):
-                writer.line("return TERMINATED")
+                end("TERMINATED")
         for bound, code in (("horizon", "TERMINATED"), ("limit", "TRUNCATED")):
             with writer.block(f"if {rounds}[b] >= {writer.use(bound)}[b] - 1e-9:"):
-                writer.line(f"return {code}")
-        with writer.block(f"if {writer.call(fill_legal, 'b')} > 0:"):
+                end(code)
+        count = f"{writer.use(CHOICES)}[b]" if kept else writer.call(fill_legal, "b")
+        with writer.block(f"if {count} > 0:"):
             writer.line("return RUNNING")
         writer.line("return TERMINATED")
 
@@ -206,7 +275,7 @@ def emit_pay(module: Module) -> Function | None:
 # Kernels
 
 
-def emit_reset(module: Module, ending: Function) -> None:
+def emit_reset(module: Module, fill_legal: Function, ending: Function) -> None:
     program = module.program
 
     def slot(writer: Writer) -> None:
@@ -218,6 +287,8 @@ def emit_reset(module: Module, ending: Function) -> None:
         limit = "INF" if program.limit is None else emit_value(writer, program.limit)
         writer.line(f"{writer.use('limit')}[b] = {limit}")
         forget_state(writer)
+        if program.phases[0].mask is not None:
+            writer.line(f"{writer.use(CHOICES)}[b] = {writer.call(fill_legal, 'b')}")
         writer.line(f"{writer.use('ended')}[b] = {writer.call(ending, 'b')}")
         potential = "0.0"
         if program.reward is not None and program.reward.kind == "potential":
@@ -239,6 +310,8 @@ def _emit_first_values(writer: Writer, program: ir.Program) -> None:
     for code in program.kept:
         if code.follows:
             emit_kept(writer, code)
+    for tally in program.tallies:
+        emit_first_tally(writer, tally)
     for cells in program.derived:
         emit_zeros(writer, cells)
 

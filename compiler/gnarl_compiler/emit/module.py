@@ -20,6 +20,7 @@ from gnarl_compiler.emit.kernels import (
     emit_reset,
     emit_step,
     emit_update,
+    emit_upkeep,
 )
 from gnarl_compiler.emit.views import emit_views
 from gnarl_compiler.ir import ops as ir
@@ -38,13 +39,14 @@ def emit_module(program: ir.Program, problem: Problem) -> str:
 
 def _emit_functions(module: Module) -> None:
     program = module.program
-    updates = [emit_update(module, phase) for phase in program.phases]
     fill_legal = emit_fill_legal(module)
+    emit_upkeep(module, fill_legal)
+    updates = [emit_update(module, phase) for phase in program.phases]
     ending = emit_ending(module, fill_legal)
     pay = emit_pay(module)
     if any(map(can_stop, updates)) and any(code.greedy for code in program.experts):
         emit_stop(module)
-    emit_reset(module, ending)
+    emit_reset(module, fill_legal, ending)
     emit_step(module, updates, fill_legal, ending, pay)
     for code in program.experts:
         if code.greedy is None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import assert_never
 
-from gnarl_compiler.emit.abi import CALLS, kept_array
-from gnarl_compiler.emit.writer import Part, Writer, axis_name
+from gnarl_compiler.emit.abi import CALLS, TallyArrays, kept_array
+from gnarl_compiler.emit.writer import Part, Writer, axis_name, total_name
 from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref, Unsupported
@@ -92,6 +92,8 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             return writer.keep(ref, _chase(writer, ref, op))
         case ir.Call():
             return writer.keep(ref, emit_call(writer, op))
+        case ir.Tallied():
+            return _tallied(writer, writer.program.tallies[op.number])
         case ir.Kept():
             table = writer.use(kept_array(op.number))
             return (
@@ -99,6 +101,14 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             )
         case _:
             assert_never(op)
+
+
+def _tallied(writer: Writer, code: ir.TallyCode) -> str:
+    """A count as it stands; a sum is a function, which looks whether it may be used."""
+    known = writer.shared.get(total_name(code))
+    if known is not None:
+        return writer.call(known, "b")
+    return f"{writer.use(TallyArrays.of(code.number).total)}[b]"
 
 
 def _read(writer: Writer, op: ir.Read) -> str:
@@ -449,10 +459,24 @@ def _reduce(writer: Writer, op: ir.Reduce) -> str:
     if _is_light(writer, op):
         emit_loops(writer, op.domains, stop, lambda: _add_or_not(writer, op, result))
     else:
-        emit_loops(writer, op.domains, stop, lambda: _accumulate(writer, op, result), filters)
+        early = [f for f in filters if writer.program.infos[f[0]].axes <= writer.bound_axes]
+        left = [f for f in filters if f not in early]
+        with _unless(writer, early):
+            emit_loops(writer, op.domains, stop, lambda: _accumulate(writer, op, result), left)
     if op.op == "sum" and op.body is not None and not writer.program.infos[op.body].finite:
         _valueless(writer, result)
     return result
+
+
+@contextmanager
+def _unless(writer: Writer, filters: Filters) -> Iterator[None]:
+    """Lines that are skipped where a filter rules out everything."""
+    tests = [emit_negation(writer, r) if holds else emit_value(writer, r) for r, holds in filters]
+    if not tests:
+        yield
+        return
+    with writer.block(f"if {' and '.join(tests)}:"):
+        yield
 
 
 def _is_light(writer: Writer, op: ir.Reduce) -> bool:

@@ -49,6 +49,16 @@ def axis_name(axis: str) -> str:
     return axis if axis == PICK else f"v_{axis}"
 
 
+def write_name(feature: str) -> str:
+    """The function that writes cells of a feature which something follows."""
+    return f"write_{feature}"
+
+
+def total_name(code: ir.TallyCode) -> str:
+    """The function that reads a sum which writes keep."""
+    return f"total{code.number}"
+
+
 @dataclass(frozen=True)
 class Function:
     """One emitted function: its parameters before the arrays, and the arrays.
@@ -86,11 +96,19 @@ class _Scope:
 class Writer:
     """Lines of one generated function, and the arrays it needs.
 
-    `faults` is the list of the whole module: what can go wrong, for messages.
+    `faults` is the list of the whole module: what can go wrong, for messages. `shared` are its
+    functions that any other may call.
     """
 
-    def __init__(self, source: Source, axes: Sequence[str], faults: list[Fault]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        axes: Sequence[str],
+        faults: list[Fault],
+        shared: Mapping[str, Function],
+    ) -> None:
         self.source = source
+        self.shared = shared
         self.program = source.program
         self.lines: list[str] = []
         self.arrays: set[str] = set()

@@ -87,7 +87,7 @@ class Engine:
         )
         self.kernels = Kernels(compiled.artifact, self.batch)
         self.rewards = np.zeros(slots)  # (slots,)
-        self.ends = np.zeros((slots, self.batch.layout.edges, 2), np.int32)
+        self.ends = np.full((slots, self.batch.layout.edges, 2), -1, np.int32)
         self.environments = np.arange(slots)
         self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
         # What the network reads: found at reset where inputs decide it, else in every state.
@@ -157,7 +157,9 @@ class Engine:
 
     def _fill_ends(self, slots: NDArray[np.int64]) -> None:
         directed = self.problem.graph.directed
-        fill_ends(slots, self.ends, directed, self.batch.n, self.batch.adjacency)
+        batch = self.batch
+        graph = (batch.n, batch.rowptr, batch.src, batch.adjacency)
+        fill_ends(slots, self.ends, directed, *graph)
 
     def _observe(self, slots: NDArray[np.int64]) -> None:
         if self._has_derived:
