@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Literal
 
 from gnarl_compiler.emit.abi import (
     CHOICES,
@@ -22,7 +23,6 @@ from gnarl_compiler.emit.abi import (
     kept_array,
 )
 from gnarl_compiler.emit.updates import emit_cells, emit_kept, emit_statements, emit_zeros
-from gnarl_compiler.emit.values import emit_number, emit_value, forget_state, hoist
 from gnarl_compiler.emit.upkeep import (
     emit_first_tally,
     emit_total,
@@ -31,6 +31,14 @@ from gnarl_compiler.emit.upkeep import (
     is_sum,
     tally_tables,
     write_axes,
+)
+from gnarl_compiler.emit.values import (
+    emit_joined,
+    emit_loops,
+    emit_number,
+    emit_value,
+    forget_state,
+    hoist,
 )
 from gnarl_compiler.emit.writer import (
     Function,
@@ -44,7 +52,7 @@ from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Ref
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE
+from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, NODE_VALUE
 from gnarl_dsl.report.diagnostics import InternalError
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -139,7 +147,15 @@ def makes_arrays(writer: Writer) -> bool:
     """Whether a function makes arrays, or calls one that may."""
     text, problem = "\n".join(writer.lines), writer.source.problem
     called = {op.function for op in writer.program.ops if isinstance(op, ir.Call)}
-    makers = {"np.empty", "np.zeros", ".copy", "called_back", "stop", "set_edge", "set_numbered_edge"}
+    makers = {
+        "np.empty",
+        "np.zeros",
+        ".copy",
+        "called_back",
+        "stop",
+        "set_edge",
+        "set_numbered_edge",
+    }
     makers |= {twin_name(problem, name) for name in called if twin_of(problem, name) is not None}
     return any(f"{maker}(" in text for maker in makers)
 
@@ -210,15 +226,54 @@ def emit_fill_legal(module: Module) -> Function:
             test = "if" if number == 0 else "elif"
             with writer.block(f"{test} {phase}[b] == {number}:"):
                 hoist(writer, [code.allow])
-                with writer.loop(f"for pick in range({writer.use('n')}[b]):", PICK):
-                    allowed = "True" if code.allow is None else emit_value(writer, code.allow)
-                    writer.line(f"allowed = {allowed}")
-                    writer.line(f"{legal}[b, pick] = allowed")
-                    writer.line("count += allowed")
+                near = _near_pick(module.program, code.allow)
+                if near is None:
+                    with writer.loop(f"for pick in range({writer.use('n')}[b]):", PICK):
+                        _mark(writer, () if code.allow is None else (code.allow,))
+                else:
+                    writer.line(f"{legal}[b, :] = False")
+                    domain = ir.Domain("near", (PICK,), near.node, near.direction)
+                    emit_loops(writer, (domain,), None, partial(_mark, writer, near.rest))
         writer.line("return count")
 
     doc = "Mark the legal nodes; how many there are."
     return emit_function(module, "fill_legal", ["b"], doc, body)
+
+
+def _mark(writer: Writer, allow: tuple[Ref, ...]) -> None:
+    """Whether a node is legal: all of these conditions hold."""
+    allowed = emit_joined(writer, "and", allow) if allow else "True"
+    writer.line(f"allowed = {allowed}")
+    writer.line(f"{writer.use('legal')}[b, pick] = allowed")
+    writer.line("count += allowed")
+
+
+@dataclass(frozen=True)
+class _NearPick:
+    """A condition that only neighbours of a node can meet, and what else they have to."""
+
+    node: Ref
+    direction: Literal["both", "out", "in"]
+    rest: tuple[Ref, ...]
+
+
+def _near_pick(program: ir.Program, allow: Ref | None) -> _NearPick | None:
+    """What a mask along the edges of one node comes to; arcs are listed by where they lead."""
+    if allow is None:
+        return None
+    op = program.ops[allow]
+    parts = op.args if isinstance(op, ir.Logic) and op.op == "and" else (allow,)
+    for part in parts:
+        edge = program.ops[part]
+        if not isinstance(edge, ir.HasEdge):
+            continue
+        rest = tuple(ref for ref in parts if ref != part)
+        ends = (edge.source, edge.target) if program.directed else (edge.target, edge.source)
+        for pick, node in (ends, ends[::-1] if not program.directed else ends):
+            picked = program.ops[pick] == ir.Axis(PICK, NODE_VALUE)
+            if picked and not program.infos[node].axes:
+                return _NearPick(node, "in" if program.directed else "both", rest)
+    return None
 
 
 def emit_ending(module: Module, fill_legal: Function) -> Function:

@@ -1,4 +1,4 @@
-"""What an IR program keeps in; out: lines that write a cell and bring up to date what follows it."""
+"""What a program keeps in; out: lines that write a cell and bring up to date what follows it."""
 
 from __future__ import annotations
 

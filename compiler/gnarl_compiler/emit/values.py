@@ -27,6 +27,7 @@ from gnarl_dsl.report.diagnostics import InternalError
 _LONG_TEXT = 100
 _LARGE_FORMULA = 300  # operations, with what is shared counted each time
 _LIGHT = 6  # operations
+_LOOP = 60.0  # operations that make it worth asking something else first
 _EXACT = 2**53  # up to here whole numbers and floats are the same
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -93,7 +94,7 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
         case ir.Call():
             return writer.keep(ref, emit_call(writer, op))
         case ir.Tallied():
-            return _tallied(writer, writer.program.tallies[op.number])
+            return _tallied(writer, ref, writer.program.tallies[op.number])
         case ir.Kept():
             table = writer.use(kept_array(op.number))
             return (
@@ -103,11 +104,11 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             assert_never(op)
 
 
-def _tallied(writer: Writer, code: ir.TallyCode) -> str:
+def _tallied(writer: Writer, ref: Ref, code: ir.TallyCode) -> str:
     """A count as it stands; a sum is a function, which looks whether it may be used."""
     known = writer.shared.get(total_name(code))
     if known is not None:
-        return writer.call(known, "b")
+        return writer.keep(ref, writer.call(known, "b"))
     return f"{writer.use(TallyArrays.of(code.number).total)}[b]"
 
 
@@ -182,7 +183,22 @@ def _aside(writer: Writer, ref: Ref) -> Part:
 
 def _logic(writer: Writer, op: ir.Logic) -> str:
     _share(writer, op.args)
-    return _joined(writer, [emit_value(writer, op.args[0])], op.op, op.args[1:])
+    return emit_joined(writer, op.op, _loops_last(writer, op.args))
+
+
+def _loops_last(writer: Writer, args: tuple[Ref, ...]) -> tuple[Ref, ...]:
+    """What needs a loop only where the rest leaves it open; the order makes no other difference."""
+
+    def work(ref: Ref) -> float:
+        known = 0.0 if writer.known(ref) is not None else writer.source.costs.of(ref).usual
+        return known if known > _LOOP else 0.0
+
+    return tuple(sorted(args, key=work))
+
+
+def emit_joined(writer: Writer, word: str, refs: tuple[Ref, ...]) -> str:
+    """`a and b and …`, or the same with `or`."""
+    return _joined(writer, [emit_value(writer, refs[0])], word, refs[1:])
 
 
 def _joined(writer: Writer, texts: list[str], word: str, rest: tuple[Ref, ...]) -> str:

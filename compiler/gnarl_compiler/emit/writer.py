@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from gnarl_compiler.emit.abi import Fault, array_name
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Ref, Unsupported
+from gnarl_compiler.passes.costs import Costs
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.report.source import Span
 
@@ -23,17 +24,18 @@ _MOST_LOOPS = 18  # Python takes 20 nested ones
 
 @dataclass(frozen=True)
 class Source:
-    """What functions are written from; `sizes` are those of the formulas."""
+    """What functions are written from; `sizes` are those of the formulas, `costs` their work."""
 
     program: ir.Program
     problem: Problem
     sizes: Sequence[int]
+    costs: Costs
     features: Mapping[str, Feature]
 
     @classmethod
     def of(cls, program: ir.Program, problem: Problem) -> Source:
         features = {feature.name: feature for feature in problem.features}
-        return cls(program, problem, _formula_sizes(program), features)
+        return cls(program, problem, _formula_sizes(program), Costs(program), features)
 
 
 def _formula_sizes(program: ir.Program) -> list[int]:

@@ -510,7 +510,7 @@ class _Verifier:
         return found
 
     def mask(self, phase: ir.PhaseCode) -> None:
-        """A mask that writes keep is that of the only phase, and reads its own node or fixed ones."""
+        """A mask that writes keep is the only phase's, and reads its own node or fixed ones."""
         mask, what = phase.mask, f"the mask of {phase.name}"
         if mask is None:
             return
@@ -609,7 +609,9 @@ class _Verifier:
     def no_live_tables(self, refs: list[Ref], what: str) -> None:
         """Tables follow whole updates; between the writes of one they are out of date."""
         ops = (self.program.ops[ref] for ref in reachable(self.program, refs))
-        live = any(isinstance(op, ir.Tallied) or (isinstance(op, ir.Kept) and op.live) for op in ops)
+        live = any(
+            isinstance(op, ir.Tallied) or (isinstance(op, ir.Kept) and op.live) for op in ops
+        )
         _require(not live, f"{what} reads a table that it changes")
 
     def block(

@@ -18,6 +18,7 @@ Size = tuple[str, ...]  # what a number of operations is multiplied by: n, m and
 # A graph to compare two ways on: what is cheaper there is chosen.
 _USUAL = {"n": 64.0, "m": 256.0, "d": 8.0}
 _DOMAINS = {"nodes": "n", "edges": "m", "near": "d"}
+_KEY = "n nodes, m edges, d neighbours; quantifiers as if none were cut short, chains as one step"
 _CALL: Size = ("m", "n")  # of what is registered nothing is known; most look at each edge per node
 
 
@@ -43,8 +44,10 @@ class Cost:
         return sum(count * prod(_USUAL[name] for name in size) for size, count in self.terms)
 
     def __str__(self) -> str:
-        words = (" ".join([f"{count:,.0f}" * (count != 1 or not size), *size]).strip()
-                 for size, count in self.terms)
+        words = (
+            " ".join([f"{count:,.0f}" * (count != 1 or not size), *size]).strip()
+            for size, count in self.terms
+        )
         return " + ".join(words) or "0"
 
 
@@ -74,7 +77,9 @@ class Costs:
                 return Cost()
             case ir.Reduce():
                 rounds = 2 if op.op in ("argmin", "argmax") else 1
-                return self.loop(op.domains, self.of(op.where, op.body) + operations(1)).times(rounds)
+                return self.loop(op.domains, self.of(op.where, op.body) + operations(1)).times(
+                    rounds
+                )
             case ir.Call():
                 return operations(1, *_CALL)
             case _:
@@ -171,3 +176,14 @@ def clauses(program: Program) -> Iterator[Clause]:
         if refs:
             each = costs.of(*refs) + operations(len(choices))
             yield Clause(f"expert {expert.name}", each.times(1, ("n",)))
+
+
+def print_costs(before: Program, after: Program) -> str:
+    """What each part of a round costs, if all is found anew, and with what writes keep."""
+    then = {clause.name: clause.cost for clause in clauses(before)}
+    now = {clause.name: clause.cost for clause in clauses(after)}
+    rows = [(name, str(then[name]), str(now[name])) for name in then]
+    rows.insert(0, ("operations", "found anew", "kept by writes"))
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    lines = [f"{name:<{widths[0]}}  {old:<{widths[1]}}  {new}" for name, old, new in rows]
+    return "\n".join([*lines, "", _KEY, ""])

@@ -19,9 +19,8 @@ from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import OTHER, OWN, PICK, Program, Ref, map_operands
 from gnarl_compiler.ir.walk import map_program, reachable, sweep
 from gnarl_compiler.passes.costs import Costs, is_repaid
-from gnarl_compiler.passes.same import Forms
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import EDGE, NODE, NODE_VALUE, NUMBER, STATE, TRUTH
+from gnarl_dsl.model.kinds import EDGE, NODE, NODE_VALUE, NUMBER, STATE
 
 # What is made of its operands without looking at the state.
 _PURE = (ir.Unary, ir.Binary, ir.Compare, ir.Logic, ir.Select)
@@ -50,7 +49,6 @@ class _Pass:
         self.program, self.problem = program, problem
         self.features = {feature.name: feature for feature in problem.features}
         self.follows = {code.number: code.follows for code in program.kept}
-        self.forms = Forms(program, problem)
         self.costs = Costs(program)
         self.build = Builder(problem)
         self.plain: list[Ref] = []  # where each old operation is in the new table
@@ -116,8 +114,6 @@ class _Pass:
         follows = self.followed(op)
         if follows is None or not follows.all or (op.op == "sum" and not self.adds_up(op, follows)):
             return False
-        if over_edges and not self.same_both_ways(op, domain.axes):
-            return False
         share = self.costs.of(op.where, op.body)
         if over_edges and follows.nodes:
             share = share.times(2 if self.program.directed else 1, ("d",))
@@ -182,11 +178,6 @@ class _Pass:
             return any(self.rounds(self.program.ops[ref]) for ref in parts)
         return isinstance(op, ir.Unary | ir.Binary) and op.op in _ROUNDING
 
-    def same_both_ways(self, op: ir.Reduce, axes: tuple[str, ...]) -> bool:
-        """An undirected edge has no first end, so neither may what is asked of it."""
-        x, y = axes
-        return self.program.directed or self.forms.alike([op.where, op.body], {x: y, y: x})
-
     # What is kept
 
     def kept(self, op: ir.Reduce) -> Ref:
@@ -246,7 +237,10 @@ class _Pass:
         return add(ir.Select(self.renamed(op.where, axes), body, add(_NONE)))
 
     def along_edges(self, op: ir.Reduce, domain: ir.Domain) -> Ref:
-        """How many edges of a node count."""
+        """How many edges of a node count.
+
+        Whichever end of an undirected edge comes first: the checker accepts nothing else (GN406).
+        """
         add, (x, y) = self.build.add, domain.axes
         node = add(ir.Axis(OWN, NODE_VALUE))
 
@@ -291,7 +285,9 @@ class _Pass:
             return None
         value = self.renamed(phase.allow, {PICK: OWN})
         moved = sorted((name, self.plain[node]) for name, node in turns)
-        return ir.MaskCode(value, tuple(sorted(follows | {name for name, _ in turns})), tuple(moved))
+        return ir.MaskCode(
+            value, tuple(sorted(follows | {name for name, _ in turns})), tuple(moved)
+        )
 
     def turning(self, op: ir.Op) -> tuple[str, Ref] | None:
         """A read at a node that stays the same in an episode."""
