@@ -175,7 +175,7 @@ def _are_distances(graph: Graph, place: Place, values: NDArray[np.float64]) -> b
     if values.diagonal().any() or (values != values.T)[twice].any():
         return False
     far = np.where(known, values, np.where(known.T, values.T, np.inf))
-    if (far[known] > math.sqrt(2) + _ROUNDING).any():
+    if (far[known] < 0).any() or (far[known] > math.sqrt(2) + _ROUNDING).any():
         return False
     detour = (far[:, :, None] + far[None, :, :]).min(axis=1, initial=np.inf)
     return bool((far <= detour + _ROUNDING)[known].all())
