@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NODE, NODE_VALUE, PAIR, STATE
+from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NODE, NODE_VALUE, PAIR
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import WORD
 from gnarl_runtime.checks.explore.board import Index
@@ -38,7 +38,7 @@ def unchanged_features(problem: Problem, spaces: Sequence[Space]) -> Iterator[Fe
     if not any(len(space.source) for space in spaces):
         return
     for feature in problem.features:
-        if feature.stage is STATE and not any(_changes(space, feature) for space in spaces):
+        if feature.stage.written and not any(_changes(space, feature) for space in spaces):
             yield feature
 
 
