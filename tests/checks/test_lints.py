@@ -147,9 +147,9 @@ def test_an_expert_that_knows_hidden_ranks() -> None:
 
 def test_an_expert_that_reads_what_is_hidden() -> None:
     problem = spec(
-        features="  sum   hidden  graph  scalar  = 0",
-        update="    sum := sum + w[v]",
-        expert="uniform v where sum > 1 minimising w[v] else uniform v maximising w[v]",
+        features="  taken hidden  graph  scalar  = 0",
+        update="    taken := taken + w[v]",
+        expert="uniform v where taken > 1 minimising w[v] else uniform v maximising w[v]",
     )
     assert "expert heaviest" in line_at(problem, the_lint(problem, "aliasing"))
 

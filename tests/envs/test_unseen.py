@@ -39,6 +39,10 @@ horizon n rounds
 objective short = count(x in nodes where been[x]) - far
 metric roots = count(x in nodes where left[x] == x)
 metric stands = count(x in nodes where here[x])
+instances paths
+  train 4 path(n = 4)
+  valid 1 path(n = 4)
+  test  1 path(n = 4)
 """
 EDGES = {(0, 1): 0.25, (1, 2): 0.5, (2, 3): 0.125}
 

@@ -467,10 +467,11 @@ class _Verifier:
     def feature(self, name: str, computed: bool = False) -> Feature:
         """One that updates write, or that a formula computes."""
         feature = self.stored.get(name)
-        _require(feature is not None, f"`{name}` is no feature")
+        fits = feature is not None and (
+            feature.stage.computed if computed else feature.stage.written
+        )
+        _require(fits, f"`{name}` is no {'derived' if computed else 'state'} feature")
         assert feature is not None
-        fits = feature.stage.computed if computed else feature.stage.written
-        _require(fits, f"`{name}` is {feature.stage.article}")
         return feature
 
     def clauses(self) -> None:

@@ -179,6 +179,8 @@ def lower_problem(problem: Problem, reward: str | None = None) -> ir.Program:
 
 
 def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program:
+    initial = tuple(work.cells(f) for f in problem.features if f.stage.written)
+    derived = tuple(work.cells(f) for f in problem.features if f.stage.computed)
     chosen = choose_reward(problem, reward)
     program = ir.Program(
         name=problem.name,
@@ -187,8 +189,8 @@ def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program
         ops=(),
         infos=(),
         phases=tuple(work.phase(number) for number in range(len(problem.phases))),
-        initial=tuple(work.cells(f) for f in problem.features if f.stage.written),
-        derived=tuple(work.cells(f) for f in problem.features if f.stage.computed),
+        initial=initial,
+        derived=derived,
         horizon=work.formulas.expr(problem.horizon, {}),
         limit=work.maybe(problem.limit),
         terminate=work.maybe(problem.terminate),

@@ -9,6 +9,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import array_name
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NODE, NODE_VALUE, PAIR
@@ -43,7 +44,7 @@ def unchanged_features(problem: Problem, spaces: Sequence[Space]) -> Iterator[Fe
 
 
 def _changes(space: Space, feature: Feature) -> bool:
-    values = space.field(f"s_{feature.name}")
+    values = space.field(array_name(feature))
     led = space.target >= 0
     before, after = values[space.source[led]], values[space.target[led]]
     return bool((before != after).any())
