@@ -22,7 +22,7 @@ from gnarl_dsl.check.expressions import (
     require_symmetry,
     warn_if_unguarded,
 )
-from gnarl_dsl.check.scopes import Binding, Pairs, Scope, joined_pairs
+from gnarl_dsl.check.scopes import Binding, Pairs, Scope
 from gnarl_dsl.check.symmetry import writes_alike
 from gnarl_dsl.check.types import MASK, NO_FACTS, NODE, Facts, Typed
 from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, ORACLE, Stage
@@ -96,9 +96,9 @@ def _local_let(context: Context, tree: ast.LocalLet, block: _Block) -> Binding:
 
 def _when(context: Context, tree: ast.When, block: _Block) -> None:
     condition = check_as(context, tree.condition, block.scope, MASK, "the condition of `if`")
-    around = block.around.plus(condition.facts)
-    then = _branch(context, tree.then, block, around, joined_pairs(tree.condition, True))
-    other = _branch(context, tree.otherwise, block, around, joined_pairs(tree.condition, False))
+    around, joined = block.around.plus(condition.facts), context.names.promises.joined
+    then = _branch(context, tree.then, block, around, joined(tree.condition, True))
+    other = _branch(context, tree.otherwise, block, around, joined(tree.condition, False))
     known = known_truth(condition)
     if known is not None:
         chosen = then if known else other
