@@ -92,6 +92,11 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
+class Unset:
+    """No node."""
+
+
+@dataclass(frozen=True, slots=True)
 class Nodes:
     pass
 
@@ -230,7 +235,7 @@ class Tallied:
     bound: float
 
 
-Leaf = Const | Axis | Local | Pick | Last | Marked | Nodes | Edges | Tallied
+Leaf = Const | Axis | Local | Pick | Last | Marked | Unset | Nodes | Edges | Tallied
 Inner = Read | HasEdge | Degree | Otherwise | Unary | Binary | Compare | Logic | Select | Kept
 Op = Leaf | Inner | Reduce | Chase | Call
 

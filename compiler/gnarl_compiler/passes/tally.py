@@ -20,7 +20,7 @@ from gnarl_compiler.ir.ops import OTHER, OWN, PICK, Program, Ref, map_operands
 from gnarl_compiler.ir.walk import map_program, reachable, sweep
 from gnarl_compiler.passes.costs import Costs, is_repaid
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import EDGE, NODE, NODE_VALUE, NUMBER, STATE
+from gnarl_dsl.model.kinds import EDGE, NODE, NODE_VALUE, NUMBER
 
 # What is made of its operands without looking at the state.
 _PURE = (ir.Unary, ir.Binary, ir.Compare, ir.Logic, ir.Select)
@@ -134,7 +134,7 @@ class _Pass:
     def own_reads(self, op: ir.Op, axes: tuple[str, ...]) -> Follows | None:
         """The same for one operation."""
         match op:
-            case ir.Read() if self.features[op.feature].stage is STATE:
+            case ir.Read() if self.features[op.feature].stage.written:
                 return self.own_cell(op, axes)
             case ir.Read():
                 return Follows()
@@ -296,7 +296,7 @@ class _Pass:
         (node,) = op.index
         steady = self.program.infos[node].when != "state" and not self.program.infos[node].axes
         feature = self.features[op.feature]
-        mine = feature.stage is STATE and feature.place is NODE and not feature.single
+        mine = feature.stage.written and feature.place is NODE and not feature.single
         return (op.feature, node) if steady and mine else None
 
 
