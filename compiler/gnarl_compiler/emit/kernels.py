@@ -33,6 +33,8 @@ from gnarl_compiler.emit.upkeep import (
     write_axes,
 )
 from gnarl_compiler.emit.values import (
+    MEMO,
+    emit_chain,
     emit_joined,
     emit_loops,
     emit_number,
@@ -51,6 +53,7 @@ from gnarl_compiler.emit.writer import (
 from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Ref
+from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, NODE_VALUE
 from gnarl_dsl.report.diagnostics import InternalError
@@ -91,7 +94,9 @@ class Module:
 
     def abi(self) -> Abi:
         """What callers of the kernels have to know."""
-        scratch = {name: kind for f in self.functions for name, kind in f.scratch.items()}
+        used = {array for kernel in self.kernels for array in kernel.arrays}
+        spaces = {name: kind for f in self.functions for name, kind in f.scratch.items()}
+        scratch = {name: kind for name, kind in spaces.items() if name in used}
         return Abi(
             kernels=tuple(self.kernels),
             features=tuple(self._features()),
@@ -187,6 +192,30 @@ def verify_identifier(name: str) -> None:
 # Parts that kernels call
 
 
+def emit_chains(module: Module) -> None:
+    """What follows pointers that are the same wherever a chain is asked for."""
+    program = module.program
+    for ref, op in enumerate(program.ops):
+        if not isinstance(op, ir.Chase):
+            continue
+        name = module.source.chains[ref]
+        parts = [part for part in (op.following, op.cost) if part is not None]
+        reached = (program.ops[part] for part in reachable(program, parts))
+        here = all(program.infos[part].axes <= {op.at} for part in parts)
+        if name in module.shared or not here or any(isinstance(o, ir.Local) for o in reached):
+            continue
+        ends = ["start"] if op.target is None else ["start", "target"]
+        doc = f"What {op.op} comes to from a node, and from all on the way."
+        body = partial(_follow, op=op)
+        made = emit_function(module, name, ["b", *ends], doc, body, [op.at])
+        module.shared[name] = made
+
+
+def _follow(writer: Writer, op: ir.Chase) -> None:
+    target = None if op.target is None else "target"
+    writer.line(f"return {emit_chain(writer, op, MEMO, 'start', target)}")
+
+
 def emit_upkeep(module: Module, fill_legal: Function) -> None:
     """What writes cells that something follows, and what reads sums that are kept."""
     for code in module.program.tallies:
@@ -220,31 +249,44 @@ def emit_update(module: Module, phase: ir.PhaseCode) -> Function | None:
 
 def emit_fill_legal(module: Module) -> Function:
     def body(writer: Writer) -> None:
-        legal, phase = writer.use("legal"), writer.use("phase")
+        phase = writer.use("phase")
         writer.line("count = 0")
         for number, code in enumerate(module.program.phases):
             test = "if" if number == 0 else "elif"
             with writer.block(f"{test} {phase}[b] == {number}:"):
-                hoist(writer, [code.allow])
-                near = _near_pick(module.program, code.allow)
-                if near is None:
-                    with writer.loop(f"for pick in range({writer.use('n')}[b]):", PICK):
-                        _mark(writer, () if code.allow is None else (code.allow,))
-                else:
-                    writer.line(f"{legal}[b, :] = False")
-                    domain = ir.Domain("near", (PICK,), near.node, near.direction)
-                    emit_loops(writer, (domain,), None, partial(_mark, writer, near.rest))
+                _fill_mask(writer, code.allow)
         writer.line("return count")
 
     doc = "Mark the legal nodes; how many there are."
     return emit_function(module, "fill_legal", ["b"], doc, body)
 
 
+def _fill_mask(writer: Writer, allow: Ref | None) -> None:
+    legal, nodes = writer.use("legal"), f"{writer.use('n')}[b]"
+    if allow is None:
+        writer.line(f"{legal}[b, :{nodes}] = True")
+        writer.line(f"count = {nodes}")
+        return
+    hoist(writer, [allow])
+    near = _near_pick(writer.program, allow)
+    if near is None:
+        with writer.loop(f"for pick in range({nodes}):", PICK):
+            _mark(writer, (allow,))
+    else:
+        writer.line(f"{legal}[b, :] = False")
+        domain = ir.Domain("near", (PICK,), near.node, near.direction)
+        emit_loops(writer, (domain,), None, partial(_mark, writer, near.rest))
+
+
 def _mark(writer: Writer, allow: tuple[Ref, ...]) -> None:
     """Whether a node is legal: all of these conditions hold."""
-    allowed = emit_joined(writer, "and", allow) if allow else "True"
-    writer.line(f"allowed = {allowed}")
-    writer.line(f"{writer.use('legal')}[b, pick] = allowed")
+    cell = f"{writer.use('legal')}[b, pick]"
+    if not allow:
+        writer.line(f"{cell} = True")
+        writer.line("count += 1")
+        return
+    writer.line(f"allowed = {emit_joined(writer, 'and', allow)}")
+    writer.line(f"{cell} = allowed")
     writer.line("count += allowed")
 
 
@@ -257,10 +299,8 @@ class _NearPick:
     rest: tuple[Ref, ...]
 
 
-def _near_pick(program: ir.Program, allow: Ref | None) -> _NearPick | None:
+def _near_pick(program: ir.Program, allow: Ref) -> _NearPick | None:
     """What a mask along the edges of one node comes to; arcs are listed by where they lead."""
-    if allow is None:
-        return None
     op = program.ops[allow]
     parts = op.args if isinstance(op, ir.Logic) and op.op == "and" else (allow,)
     for part in parts:

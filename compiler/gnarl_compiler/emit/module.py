@@ -12,6 +12,7 @@ from gnarl_compiler.emit.imports import import_lines
 from gnarl_compiler.emit.kernels import (
     Module,
     can_stop,
+    emit_chains,
     emit_ending,
     emit_fill_legal,
     emit_judges,
@@ -39,6 +40,7 @@ def emit_module(program: ir.Program, problem: Problem) -> str:
 
 def _emit_functions(module: Module) -> None:
     program = module.program
+    emit_chains(module)
     fill_legal = emit_fill_legal(module)
     emit_upkeep(module, fill_legal)
     updates = [emit_update(module, phase) for phase in program.phases]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
 from gnarl_compiler.emit.abi import CALLS, TallyArrays, kept_array
@@ -665,6 +665,7 @@ def _pointers(writer: Writer, ref: Ref, axis: str) -> str:
 # What a chain comes to at a node follows from what it comes to at the next, so a memo keeps it:
 # `memo1_known` says per node how much is known, `memo1_value` what, `memo1_path` is the way there.
 
+MEMO = "memo"  # of a function that follows chains: what it is given
 _MEMO = {"known": "int8", "value": "float64", "path": "int64"}  # NumPy types
 _UNKNOWN, _UNDERWAY, _ENDS, _CIRCLES = 0, 1, 2, 3
 
@@ -688,14 +689,28 @@ def _differ_in_start(writer: Writer, one: Ref, other: Ref) -> bool:
     left, right = writer.program.ops[one], writer.program.ops[other]
     assert isinstance(left, ir.Chase)
     assert isinstance(right, ir.Chase)
-    return left == replace(right, start=left.start)
+    chains = writer.source.chains
+    return chains[one] == chains[other] and left.target == right.target
 
 
 def _chase(writer: Writer, ref: Ref, op: ir.Chase) -> str:
-    hoist(writer, [op.following, op.cost])
+    """A call of the function that follows such chains, if they do not depend on where it is."""
+    chain = writer.shared.get(writer.source.chains[ref])
+    if chain is None:
+        hoist(writer, [op.following, op.cost])
     memo = _memo(writer, ref)
     start = writer.named(emit_value(writer, op.start))
     target = None if op.target is None else writer.named(emit_value(writer, op.target))
+    if chain is None:
+        return emit_chain(writer, op, memo, start, target)
+    ends = [start] if target is None else [start, target]
+    own = {f"{MEMO}_{part}": partial(_space, writer, memo, part) for part in _MEMO}
+    arrays = [own[name]() if name in own else writer.use(name) for name in chain.arrays]
+    return f"{chain.name}({', '.join(['b', *ends, *arrays])})"
+
+
+def emit_chain(writer: Writer, op: ir.Chase, memo: str, start: str, target: str | None) -> str:
+    """Lines that follow a chain until something is known of it."""
     at, steps, result = axis_name(op.at), writer.fresh("steps"), writer.fresh()
     writer.line(f"{at} = {start}")
     writer.line(f"{steps} = 0")
