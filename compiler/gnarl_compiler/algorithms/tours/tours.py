@@ -11,7 +11,6 @@ from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.algorithms.tours.exact import held_karp, integer_program
 from gnarl_compiler.graphs.graph import Graph
-from gnarl_compiler.support.jit import COMPILED
 from gnarl_dsl.language.signatures import SYMMETRIC_SCALAR, FunctionSignature
 from gnarl_dsl.model.kinds import EDGE, MASK, RATIO
 
@@ -68,9 +67,10 @@ def shortest_tour(distance: NDArray[np.float64]) -> NDArray[np.intp]:
     n = len(distance)
     if n <= HELD_KARP_NODES:
         return held_karp(distance)
-    if COMPILED and n <= BRANCHING_NODES and np.isfinite(distance).all():
-        from gnarl_compiler.algorithms.tours import branch, kicks  # Numba takes a while to load
+    from gnarl_compiler.algorithms.tours import branch, kicks  # Numba takes a while to load
+    from gnarl_compiler.support.jit import COMPILED
 
+    if COMPILED and n <= BRANCHING_NODES and np.isfinite(distance).all():
         margin = margin_of(distance)
         enough = max(FEWEST_KICKS, round(PROOF_KICKS * n * n))
         start = kicks.good_tour(distance, margin, enough, 0)
