@@ -154,7 +154,9 @@ class Builder:
                 return op.kind, op.bound, op.optional
             case ir.Kept():
                 return op.kind, op.bound, False
-            case ir.Pick() | ir.Marked():
+            case ir.Pick():
+                return NODE_VALUE, _NODES, op.optional
+            case ir.Marked():
                 return NODE_VALUE, _NODES, False
             case ir.Last():
                 return NODE_VALUE, _NODES, True
