@@ -30,6 +30,7 @@ from gnarl_dsl.check.expressions import (
     clause_info,
     formula,
     is_infinite,
+    known_truth,
     let_info,
 )
 from gnarl_dsl.check.feature_lines import verify_source
@@ -330,7 +331,7 @@ def _phase(context: Context, tree: ast.Phase, turn: Scope, scope: Scope) -> mode
         variable=tree.variable.text,
         allow=allow.expr if allow else None,
         update=body,
-        when=when.expr if when else None,
+        when=None if when is None or known_truth(when) is True else when.expr,
     )
 
 
