@@ -14,8 +14,8 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import State
 from gnarl_runtime.batch.signature import PickedColumn, signature_of
 from gnarl_runtime.envs.interpreted import load_state, state_of
-from gnarl_runtime.evaluation.solving import Attempts, solve
 from gnarl_runtime.evaluation.solution_text import Names, rounds_of
+from gnarl_runtime.evaluation.solving import Attempts, solve
 from gnarl_runtime.search.strategy import parse_search
 
 RELAY = """gnarl 1
