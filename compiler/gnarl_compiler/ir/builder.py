@@ -156,7 +156,6 @@ class Builder:
                 return op.kind, op.bound, False
             case ir.Pick():
                 return NODE_VALUE, _NODES, op.optional
-                return NODE_VALUE, _NODES, False
             case ir.Marked():
                 return NODE_VALUE, _NODES, self.features[op.feature].unset
             case ir.Last() | ir.Unset():
