@@ -11,6 +11,7 @@ from typing import Literal
 from gnarl_compiler.emit.abi import (
     CHOICES,
     CORE,
+    TURNS,
     VIEWS,
     Abi,
     Fault,
@@ -80,8 +81,8 @@ class Module:
             verify_identifier(name)
         kept = [kept_array(code.number) for code in program.kept]
         kept += [array for code in program.tallies for array in tally_tables(program, code)]
-        kept.append(CHOICES)
-        order = {name: position for position, name in enumerate([*CORE, *VIEWS, *names, *kept])}
+        arrays = [*CORE, *TURNS, *VIEWS, *names, *kept, CHOICES]
+        order = {name: position for position, name in enumerate(arrays)}
         return cls(Source.of(program, problem), order)
 
     @property
@@ -316,7 +317,27 @@ def _near_pick(program: ir.Program, allow: Ref) -> _NearPick | None:
     return None
 
 
-def emit_ending(module: Module, fill_legal: Function) -> Function:
+def emit_turn(module: Module) -> Function | None:
+    """Only where phases may be skipped."""
+    phases = module.program.phases
+    if not module.program.may_skip:
+        return None
+
+    def body(writer: Writer) -> None:
+        for number, code in enumerate(phases):
+            with writer.block(f"if number <= {number}:"):
+                if code.when is None:
+                    writer.line(f"return {number}")
+                    continue
+                with writer.block(f"if {emit_value(writer, code.when)}:"):
+                    writer.line(f"return {number}")
+        writer.line(f"return {len(phases)}")
+
+    doc = "The first phase from `number` on that is not skipped; their number if all are."
+    return emit_function(module, "turn", ["b", "number"], doc, body)
+
+
+def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> Function:
     """Of an ended episode no node is legal; a mask that writes keep is cleared only then."""
     terminate, kept = module.program.terminate, module.program.phases[0].mask is not None
 
@@ -331,14 +352,20 @@ def emit_ending(module: Module, fill_legal: Function) -> Function:
 
         if not kept:
             writer.line(clear)
+        if turn is not None:
+            writer.line(f"{writer.use('picked')}[b, :] = False")
+            writer.line(f"number = {writer.call(turn, 'b', '0')}")
+            some = f"number < {len(module.program.phases)}"
+            writer.line(f"{writer.use('phase')}[b] = number if {some} else 0")
         if terminate is not None:
             with writer.block(f"if {emit_value(writer, terminate)}:"):
                 end("TERMINATED")
         for bound, code in (("horizon", "TERMINATED"), ("limit", "TRUNCATED")):
             with writer.block(f"if {rounds}[b] >= {writer.use(bound)}[b] - 1e-9:"):
                 end(code)
+        opens = "" if turn is None else f"{some} and "
         count = f"{writer.use(CHOICES)}[b]" if kept else writer.call(fill_legal, "b")
-        with writer.block(f"if {count} > 0:"):
+        with writer.block(f"if {opens}{count} > 0:"):
             writer.line("return RUNNING")
         writer.line("return TERMINATED")
 
@@ -417,6 +444,7 @@ def emit_step(
     fill_legal: Function,
     ending: Function,
     pay: Function | None,
+    turn: Function | None,
 ) -> None:
     last_phase = len(module.program.phases) - 1
 
@@ -437,9 +465,14 @@ def emit_step(
         if any(map(can_stop, updates)):
             writer.skip_if("fault[b] != 0")
         writer.line(f"{writer.use('last')}[b, at] = pick")
+        goes_on, following = f"at < {last_phase}", "at + 1"
+        if turn is not None:
+            writer.line(f"{writer.use('picked')}[b, at] = True")
+            writer.line(f"number = {writer.call(turn, 'b', following)}")
+            goes_on, following = f"number <= {last_phase}", "number"
         if last_phase > 0:
-            with writer.block(f"if at < {last_phase}:"):
-                writer.line(f"{writer.use('phase')}[b] = at + 1")
+            with writer.block(f"if {goes_on}:"):
+                writer.line(f"{writer.use('phase')}[b] = {following}")
                 with writer.block(f"if {writer.call(fill_legal, 'b')} == 0:"):
                     writer.line("fault[b] = DEAD_END")
                 writer.line("continue")

@@ -62,9 +62,10 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The pick of an earlier phase of this round."""
+    """The pick of an earlier phase of this round; unset where that could be and was skipped."""
 
     phase: int
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,11 +326,15 @@ class MaskCode:
 
 @dataclass(frozen=True, slots=True)
 class PhaseCode:
-    """`allow` is over the axis `pick`; None allows every node. With a mask, writes keep it."""
+    """`allow` is over the axis `pick`; None allows every node. Without `when` it always comes.
+
+    With a mask, writes keep what is legal up to date.
+    """
 
     name: str
     allow: Ref | None
     update: tuple[Statement, ...]
+    when: Ref | None = None
     mask: MaskCode | None = None
 
 
@@ -434,6 +439,11 @@ class Program:
     windows: tuple[ViewCode, ...] = ()
     messages: tuple[ViewCode, ...] = ()
     tallies: tuple[TallyCode, ...] = ()
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether a round can go by without some of the phases."""
+        return any(phase.when is not None for phase in self.phases)
 
 
 PICK = "pick"

@@ -155,7 +155,11 @@ class _OpVerifier:
                 self.axis(op.name, op.kind)
             case ir.Local() | ir.Unset() | ir.Nodes() | ir.Edges():
                 pass
-            case ir.Pick() | ir.Last():
+            case ir.Pick():
+                self.that(0 <= op.phase < len(self.program.phases), "names no phase")
+                skipped = self.program.phases[op.phase].when is not None
+                self.that(op.optional == skipped, "is set or unset where its phase is not")
+            case ir.Last():
                 self.that(0 <= op.phase < len(self.program.phases), "names no phase")
             case ir.Read():
                 self.read(op)
@@ -513,7 +517,8 @@ class _Verifier:
         mask, what = phase.mask, f"the mask of {phase.name}"
         if mask is None:
             return
-        _require(len(self.program.phases) == 1, f"{what} is kept beside another")
+        alone = len(self.program.phases) == 1 and not self.program.may_skip
+        _require(alone, f"{what} is kept beside another")
         self.root(mask.value, (TRUTH,), what, (ir.OWN,))
         own = ir.Axis(ir.OWN, NODE_VALUE)
         for ref in reachable(self.program, [mask.value]):
@@ -594,6 +599,9 @@ class _Verifier:
     # Phases
 
     def phase(self, number: int, phase: ir.PhaseCode) -> None:
+        if phase.when is not None:
+            self.root(phase.when, (TRUTH,), f"when of {phase.name}")
+            self.picks([phase.when], number, f"when of {phase.name}")
         if phase.allow is not None:
             self.root(phase.allow, (TRUTH,), f"allow of {phase.name}", (PICK,))
             self.picks([phase.allow], number, f"allow of {phase.name}")

@@ -46,6 +46,7 @@ def map_program(program: Program, move: Mover) -> Program:
                 p,
                 allow=maybe(p.allow),
                 update=_statements(p.update, move),
+                when=maybe(p.when),
                 mask=None if p.mask is None else _mask(p.mask, move),
             )
             for p in program.phases

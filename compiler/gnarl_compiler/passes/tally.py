@@ -267,7 +267,7 @@ class _Pass:
     def mask(self) -> ir.MaskCode | None:
         """The mask of the only phase, if a write changes it at its own node, or turns it whole."""
         phase = self.program.phases[0]
-        if len(self.program.phases) > 1 or phase.allow is None:
+        if len(self.program.phases) > 1 or self.program.may_skip or phase.allow is None:
             return None
         follows, turns = set[str](), set[tuple[str, Ref]]()
         for ref in sorted(reachable(self.program, [phase.allow])):
@@ -310,6 +310,7 @@ def each_round(program: Program) -> Iterator[Ref]:
     maybe = [program.terminate, *(phase.allow for phase in program.phases)]
     if program.reward is not None and program.reward.kind != "terminal":
         maybe.append(program.reward.value)
+    maybe += [phase.when for phase in program.phases]
     maybe += [cells.value for cells in program.derived]
     goals = {expert.greedy for expert in program.experts}
     maybe += [ref for name, ref in program.objectives if name in goals]
