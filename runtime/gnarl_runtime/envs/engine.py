@@ -31,6 +31,7 @@ from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import BatchLayout, layout_of
 from gnarl_runtime.envs.following import Following
+from gnarl_runtime.instances.pool_arrays import other_graphs
 from gnarl_runtime.instances.pools import Pool
 
 
@@ -132,12 +133,13 @@ class Engine:
 
     def load(self, slots: NDArray[np.int64], picks: NDArray[np.int64]) -> None:
         """Start episodes on given instances of the pool."""
+        others = other_graphs(self.pool.batch, picks, self.batch, slots)
         self.pool.copy_into(self.batch, slots, picks)
         self.instance[slots] = picks
         for found in self.following.values():
             found.start(slots)
         self.kernels.reset(slots)
-        self._fill_ends(slots)
+        self._fill_ends(slots[others])
         for name in self._early_views:
             self.kernels.run(name, slots)
         self._observe(slots)

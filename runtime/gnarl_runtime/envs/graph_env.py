@@ -15,21 +15,13 @@ from gnarl_runtime.envs.actions import checked_action, checked_choice
 from gnarl_runtime.envs.draw_state import describe_state, draw_state
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.envs.interpreted import illegal_pick, state_of
-from gnarl_runtime.envs.observations import (
-    Observation,
-    live_views,
-    observation_space,
-    steady_names,
-)
+from gnarl_runtime.envs.observations import Observation, live_views, observation_space
 
 RENDER_MODES = ("ansi", "rgb_array")
 
 
 class GraphEnv(gymnasium.Env[Observation, np.int64]):
-    """Episodes of a problem on the instances of a pool; an observation stays as it is.
-
-    What only a reset can change (inputs, edges) is copied at resets, and read-only.
-    """
+    """Episodes of a problem on the instances of a pool; observations are always fresh arrays."""
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012
 
@@ -48,7 +40,7 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         self.engine, self.illegal, self.render_mode = engine, illegal, render_mode
         self.observation_space: spaces.Dict = observation_space(layout)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(layout.nodes)
-        self._bind()
+        self._rows = _rows(engine)
         self._action = np.zeros(1, np.int64)
         self._started = False
 
@@ -58,20 +50,11 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         return self.engine.problem
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("_moving", "_steady", "_since_reset")
-        return {name: value for name, value in self.__dict__.items() if name not in left_out}
+        return {name: value for name, value in self.__dict__.items() if name != "_rows"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._bind()
-
-    def _bind(self) -> None:
-        """The only slot's part of every array of an observation: what picks change, and the rest."""
-        rows = {name: view[0] for name, view in live_views(self.engine).items()}
-        steady = steady_names(self.engine)
-        self._moving = {name: row for name, row in rows.items() if name not in steady}
-        self._steady = {name: rows[name] for name in rows if name in steady}
-        self._since_reset: Observation = {}  # copies of the steady ones
+        self._rows = _rows(self.engine)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -86,7 +69,7 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         else:
             number = checked_choice(chosen, len(self.engine.pool), "instance")
             self.engine.load(np.zeros(1, np.int64), np.array([number], np.int64))
-        self._started, self._since_reset = True, {}
+        self._started = True
         return self._observation(), {"action_mask": self.action_masks()}
 
     def step(
@@ -138,11 +121,9 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         return describe_state(state) if self.render_mode == "ansi" else draw_state(state)
 
     def _observation(self) -> Observation:
-        if not self._since_reset:
-            self._since_reset = {name: row.copy() for name, row in self._steady.items()}
-            for values in self._since_reset.values():
-                values.setflags(write=False)
-        observation = dict(self._since_reset)
-        for name, row in self._moving.items():
-            observation[name] = row.copy()
-        return observation
+        return {name: row.copy() for name, row in self._rows.items()}
+
+
+def _rows(engine: Engine) -> Observation:
+    """The only slot's part of every array of an observation."""
+    return {name: view[0] for name, view in live_views(engine).items()}
