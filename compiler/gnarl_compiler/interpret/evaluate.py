@@ -15,8 +15,8 @@ from gnarl_compiler.externs.find import AnyAlgorithm, algorithm_of
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.interpret.chase import chase, root_of
-from gnarl_compiler.interpret.reach import Part, is_acyclic, steps_between, together
 from gnarl_compiler.interpret.state import State, Value
+from gnarl_compiler.interpret.subgraph import Part, is_acyclic, steps_between, together
 from gnarl_dsl import model
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operator, nearly_equal
 from gnarl_dsl.model import Expr, Problem
