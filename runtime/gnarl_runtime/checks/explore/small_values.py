@@ -1,8 +1,8 @@
 """A problem and a small graph go in, its input values up to symmetry come out.
 
 Numbers come from a few multiples of powers of two, so that sums of them are exact and ties are
-frequent. Other types take all their values. Assignments that a symmetry of the graph turns into
-each other count once.
+frequent; positions come in every order. Other types take all their values. Assignments that a
+symmetry of the graph turns into each other count once.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
@@ -42,10 +43,24 @@ class Cells:
     places: tuple[tuple[int, ...], ...]  # nodes of each cell; one empty tuple for the graph
     values: tuple[float | complex, ...]  # of a cell; node numbers if it holds a node
     symmetric: bool
+    once: bool = False  # no two cells have the same value
 
     @property
     def holds_node(self) -> bool:
         return self.feature.type.names_nodes
+
+    @property
+    def count(self) -> int:
+        """How many assignments there are."""
+        if self.once:
+            return math.factorial(len(self.places))
+        return int(len(self.values) ** len(self.places))
+
+    def listed(self) -> Digits:
+        """Every assignment, the first cell changing slowest."""
+        values, width = range(len(self.values)), len(self.places)
+        rows = permutations(values) if self.once else product(values, repeat=width)
+        return np.array(list(rows), np.int64).reshape(self.count, width)
 
     def image(self, order: Sequence[int]) -> list[int]:
         """Where a renaming of the nodes moves each cell."""
@@ -81,7 +96,8 @@ def _cells(feature: Feature, graph: Graph) -> Cells:
         places, symmetric = combinations(range(n), 2), True
     else:
         places = product(range(n), repeat=feature.width)
-    return Cells(feature, tuple(places), cell_values(feature, n), symmetric)
+    once = feature.source is not None and feature.source.name == "position"
+    return Cells(feature, tuple(places), cell_values(feature, n), symmetric, once)
 
 
 def cell_values(feature: Feature, n: int) -> tuple[float | complex, ...]:
@@ -89,16 +105,18 @@ def cell_values(feature: Feature, n: int) -> tuple[float | complex, ...]:
     if feature.type.apart:
         return _POINTS
     if feature.is_number:
-        return _numbers(feature)
+        return _numbers(feature, n)
     most = feature.limit(n)
     return tuple(float(k) for k in range(2 if most is None else most))
 
 
-def _numbers(feature: Feature) -> tuple[float, ...]:
+def _numbers(feature: Feature, n: int) -> tuple[float, ...]:
     source = feature.source
     name = source.name if source else ""
     if name == "clrs_weight":
         return _WEIGHTS
+    if name == "position":
+        return tuple(float(np.float32(i / n)) for i in range(n))
     if name == "euclidean":
         return _DISTANCES
     known = SOURCES.get(name)
@@ -137,23 +155,36 @@ def assignments(problem: Problem, graph: Graph, most: int, seed: int) -> Assignm
     orders = automorphisms(graph.adjacency)
     possible = count_orbits(cells, orders)
     sizes = [len(part.values) for part in cells for _ in part.places]
-    total = math.prod(sizes)
-    if total <= MOST_LISTED:
-        digits = _listed(sizes, total)
+    if math.prod(part.count for part in cells) <= MOST_LISTED:
+        digits = _listed(cells)
     else:
         rng = stream(seed, "small values", graph.n, graph.m)
-        digits = rng.integers(0, sizes, (_DRAWN, len(sizes)))
-        digits[0] = 0
+        digits = _drawn(cells, sizes, rng)
     kept = _one_per_orbit(digits, cells, orders, sizes)
     return Assignments(tuple(cells), kept[spread(len(kept), most)], possible)
 
 
-def _listed(sizes: list[int], total: int) -> Digits:
+def _listed(cells: list[Cells]) -> Digits:
     """Every combination of digits, the first changing slowest."""
-    digits = np.zeros((total, len(sizes)), np.int64)
-    rest = np.arange(total)
-    for column in reversed(range(len(sizes))):
-        rest, digits[:, column] = np.divmod(rest, sizes[column])
+    digits = np.zeros((1, 0), np.int64)
+    for part in cells:
+        own = part.listed()
+        digits = np.hstack([digits.repeat(len(own), axis=0), np.tile(own, (len(digits), 1))])
+    return digits
+
+
+def _drawn(cells: list[Cells], sizes: list[int], rng: Generator) -> Digits:
+    """Some combinations by chance."""
+    digits = rng.integers(0, sizes, (_DRAWN, len(sizes)))
+    digits[0] = 0
+    start = 0
+    for part in cells:
+        stop = start + len(part.places)
+        if part.once:
+            digits[:, start:stop] = rng.permuted(
+                np.tile(np.arange(stop - start), (len(digits), 1)), axis=1
+            )
+        start = stop
     return digits
 
 
@@ -193,7 +224,11 @@ def count_orbits(cells: Sequence[Cells], orders: NDArray[np.int64]) -> int:
     for order in orders:
         count = 1
         for part in cells:
-            for length in _cycles(part.image(order.tolist())):
+            cycles = _cycles(part.image(order.tolist()))
+            if part.once:  # only what stays where it is keeps different values in place
+                count *= part.count if len(cycles) == len(part.places) else 0
+                continue
+            for length in cycles:
                 count *= _stays(order, length) if part.holds_node else len(part.values)
         fixed += count
     return fixed // len(orders)
