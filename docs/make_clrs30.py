@@ -9,29 +9,21 @@ from pathlib import Path
 import gnarl_dsl as gnarl
 from gnarl_compiler.build.files import write_whole
 from gnarl_dsl.model import Problem
-from gnarl_dsl.specs import find_spec, specs_folder
+from gnarl_dsl.specs import clrs30_specs, find_spec, specs_folder
 
 PAGE = Path(__file__).parent / "clrs30.md"
-THIRTY = (
-    *("articulation_points", "activity_selector", "bellman_ford", "bfs", "binary_search", "bridges"),
-    *("bubble_sort", "dag_shortest_paths", "dfs", "dijkstra", "find_maximum_subarray_kadane"),
-    *("floyd_warshall", "graham_scan", "heapsort", "insertion_sort", "jarvis_march", "kmp_matcher"),
-    *("lcs_length", "matrix_chain_order", "minimum", "mst_kruskal", "mst_prim"),
-    *("naive_string_matcher", "optimal_bst", "quickselect", "quicksort", "segments_intersect"),
-    *("strongly_connected_components", "task_scheduling", "topological_sort"),
-)
 # What a pick is, and how instances differ, in the specs that were there before.
 BEFORE = {
-    "bellman_ford": "A round picks an edge and takes the way along it, whether it is shorter or not; "
-    "what is left to learn is which edges help, and in which order. CLRS relaxes all at once.",
-    "bfs": "A round picks an edge and makes its first end the predecessor of the other; nothing says "
-    "that the first has been reached. What is left to learn is to go level by level.",
+    "bellman_ford": "A round picks an edge and takes the way along it, whether it is shorter or "
+    "not; what is left to learn is which edges help. CLRS relaxes all at once.",
+    "bfs": "A round picks an edge and makes its first end the predecessor of the other; nothing "
+    "says that the first has been reached. What is left to learn is to go level by level.",
     "dfs": "A round picks an edge to go along, or a root. What is left to learn is to go on from "
     "where the search is deepest.",
     "dijkstra": "CLRS takes undirected graphs.",
-    "mst_kruskal": "CLRS goes through the edges in order of weight; here the policy finds the next.",
-    "mst_prim": "A round picks a node of the tree and a neighbour, whose key may fall. What is left "
-    "to learn is which node of the queue is next, and when nothing is left to do around it.",
+    "mst_kruskal": "CLRS goes through the edges in order of weight; here the next has to be found.",
+    "mst_prim": "A round picks a node of the tree and a neighbour, whose key may fall. What is "
+    "left to learn is which node of the queue is next, and when a node has nothing left to do.",
     "topological_sort": "CLRS sorts by a depth-first search; here a pick is the next in the row.",
 }
 HEAD = """# CLRS-30
@@ -47,8 +39,8 @@ right answer is without asking the expert, and accepts any right answer.
 `python -m benchmarks.studies.clrs30 --check` compiles, formats and checks all of them. Episodes of
 the experts come out as [CLRS-style probes](clrs_export.md) by `gnarl-export --clrs`.
 """
-ROW_NOTE = """Rows of keys, letters or points are complete graphs whose nodes have a `position`, as in CLRS: the
-network hears between any two of them.
+ROW_NOTE = """Rows of keys, letters or points are complete graphs whose nodes have a `position`, as
+in CLRS: the network hears between any two of them.
 """
 
 
@@ -59,7 +51,8 @@ def main() -> int:
 
 def page() -> str:
     """The whole page."""
-    problems = [gnarl.load(name) for name in THIRTY]
+    names = [path.stem for path in clrs30_specs()]
+    problems = [gnarl.load(name) for name in names]
     return "\n".join([HEAD, *contents(problems), ROW_NOTE, *(_section(p) for p in problems)])
 
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+# Of CLRS-30, but in another folder.
+_ELSEWHERE = (
+    *("bellman_ford", "bfs", "dfs", "dijkstra", "mst_kruskal", "mst_prim", "topological_sort"),
+)
+
 
 def specs_folder() -> Path:
     inside = Path(__file__).parent / "specs"
@@ -44,6 +49,12 @@ def gallery_specs() -> list[Path]:
 def clrs_specs() -> list[Path]:
     """The algorithms of the CLRS-30 benchmark that none of the others is (docs/clrs30.md)."""
     return sorted(clrs_folder().glob("*.gnarl"))
+
+
+def clrs30_specs() -> list[Path]:
+    """All thirty algorithms of CLRS-30, wherever they stand."""
+    others = [path for path in (find_spec(name) for name in _ELSEWHERE) if path is not None]
+    return sorted([*clrs_specs(), *others], key=lambda path: path.stem)
 
 
 def variant_specs() -> list[Path]:
