@@ -96,27 +96,6 @@ objective total = c * sum((x, y) in edges: w[x, y])
 """
 
 
-IN_A_ROW = """
-gnarl 1
-problem in_a_row
-  "Letters one after the other."
-
-graph {kind}
-
-features
-  place   input  node  scalar             ~ position
-  letter  input  node  categorical(a | b) ~ any_category
-  done    state  node  mask               = false
-
-phase pick(v)
-  update
-    done[v] := letter[v] == a
-
-horizon n rounds
-objective total = sum(x in nodes where done[x]: place[x])
-"""
-
-
 def every_input(kind: str) -> Problem:
     return gnarl.loads(EVERY_INPUT.format(kind=kind))
 
@@ -150,16 +129,6 @@ def test_every_kind_of_input_is_counted_up_to_symmetry(kind: str) -> None:
     plan = plan_instances(problem, 2, per_graph=10**6)
     classes = {canonical(problem, instance) for instance in plan.instances}
     assert len(plan.instances) == len(classes) == plan.possible
-
-
-@pytest.mark.parametrize(("kind", "orders"), [("undirected complete", 1), ("undirected", 8)])
-def test_positions_come_in_every_order_and_no_two_are_the_same(kind: str, orders: int) -> None:
-    problem = gnarl.loads(IN_A_ROW.format(kind=kind))
-    plan = plan_instances(problem, 3)
-    places = [instance.inputs["place"] for instance in plan.instances]
-    assert all(sorted(place) == [0, np.float32(1 / 3), np.float32(2 / 3)] for place in places)
-    assert len({canonical(problem, instance) for instance in plan.instances}) == plan.possible
-    assert len(plan.instances) == plan.possible == 8 * orders  # two letters at three places
 
 
 def test_many_values_are_thinned_and_told() -> None:

@@ -1,8 +1,8 @@
 """A problem and a small graph go in, its input values up to symmetry come out.
 
 Numbers come from a few multiples of powers of two, so that sums of them are exact and ties are
-frequent; positions come in every order. Other types take all their values. Assignments that a
-symmetry of the graph turns into each other count once.
+frequent. Other types take all their values. Assignments that a symmetry of the graph turns into
+each other count once.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.graphs.streams import stream
-from gnarl_compiler.instances.sources import SOURCES, usual_range
+from gnarl_compiler.instances.sources import SOURCES, could_draw, usual_range
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT
 from gnarl_runtime.checks.explore.census import automorphisms
@@ -43,24 +42,11 @@ class Cells:
     places: tuple[tuple[int, ...], ...]  # nodes of each cell; one empty tuple for the graph
     values: tuple[float | complex, ...]  # of a cell; node numbers if it holds a node
     symmetric: bool
-    once: bool = False  # no two cells have the same value
+    sound: bool = True  # whether all combinations of the values can be drawn
 
     @property
     def holds_node(self) -> bool:
         return self.feature.type.names_nodes
-
-    @property
-    def count(self) -> int:
-        """How many assignments there are."""
-        if self.once:
-            return math.factorial(len(self.places))
-        return int(len(self.values) ** len(self.places))
-
-    def listed(self) -> Digits:
-        """Every assignment, the first cell changing slowest."""
-        values, width = range(len(self.values)), len(self.places)
-        rows = permutations(values) if self.once else product(values, repeat=width)
-        return np.array(list(rows), np.int64).reshape(self.count, width)
 
     def image(self, order: Sequence[int]) -> list[int]:
         """Where a renaming of the nodes moves each cell."""
@@ -96,8 +82,8 @@ def _cells(feature: Feature, graph: Graph) -> Cells:
         places, symmetric = combinations(range(n), 2), True
     else:
         places = product(range(n), repeat=feature.width)
-    once = feature.source is not None and feature.source.name == "position"
-    return Cells(feature, tuple(places), cell_values(feature, n), symmetric, once)
+    values = cell_values(feature, n)
+    return Cells(feature, tuple(places), values, symmetric, not _is_order(feature))
 
 
 def cell_values(feature: Feature, n: int) -> tuple[float | complex, ...]:
@@ -110,13 +96,18 @@ def cell_values(feature: Feature, n: int) -> tuple[float | complex, ...]:
     return tuple(float(k) for k in range(2 if most is None else most))
 
 
+def _is_order(feature: Feature) -> bool:
+    """Whether each value is there once, so that most combinations of them cannot be."""
+    return feature.source is not None and feature.source.name == "position"
+
+
 def _numbers(feature: Feature, n: int) -> tuple[float, ...]:
     source = feature.source
+    if _is_order(feature):
+        return tuple(float(np.float32(k / n)) for k in range(n))
     name = source.name if source else ""
     if name == "clrs_weight":
         return _WEIGHTS
-    if name == "position":
-        return tuple(float(np.float32(i / n)) for i in range(n))
     if name == "euclidean":
         return _DISTANCES
     known = SOURCES.get(name)
@@ -155,36 +146,40 @@ def assignments(problem: Problem, graph: Graph, most: int, seed: int) -> Assignm
     orders = automorphisms(graph.adjacency)
     possible = count_orbits(cells, orders)
     sizes = [len(part.values) for part in cells for _ in part.places]
-    if math.prod(part.count for part in cells) <= MOST_LISTED:
-        digits = _listed(cells)
+    total = math.prod(sizes)
+    if total <= MOST_LISTED:
+        digits = _listed(sizes, total)
     else:
         rng = stream(seed, "small values", graph.n, graph.m)
-        digits = _drawn(cells, sizes, rng)
+        digits = rng.integers(0, sizes, (_DRAWN, len(sizes)))
+        digits[0] = 0
+    if not all(part.sound for part in cells):
+        digits = digits[_drawable(digits, cells, graph)]
     kept = _one_per_orbit(digits, cells, orders, sizes)
+    if total <= MOST_LISTED:
+        possible = len(kept)
     return Assignments(tuple(cells), kept[spread(len(kept), most)], possible)
 
 
-def _listed(cells: list[Cells]) -> Digits:
+def _drawable(digits: Digits, cells: Sequence[Cells], graph: Graph) -> NDArray[np.bool_]:
+    """Which assignments the sources of the inputs may give."""
+    possible, start = np.ones(len(digits), np.bool_), 0
+    for part in cells:
+        own = digits[:, start : start + len(part.places)]
+        start += len(part.places)
+        if not part.sound:
+            different, which = np.unique(own, axis=0, return_inverse=True)
+            fits = [could_draw(part.feature, graph, part.array(row, graph.n)) for row in different]
+            possible &= np.asarray(fits, np.bool_)[which.reshape(-1)]
+    return possible
+
+
+def _listed(sizes: list[int], total: int) -> Digits:
     """Every combination of digits, the first changing slowest."""
-    digits = np.zeros((1, 0), np.int64)
-    for part in cells:
-        own = part.listed()
-        digits = np.hstack([digits.repeat(len(own), axis=0), np.tile(own, (len(digits), 1))])
-    return digits
-
-
-def _drawn(cells: list[Cells], sizes: list[int], rng: Generator) -> Digits:
-    """Some combinations by chance."""
-    digits = rng.integers(0, sizes, (_DRAWN, len(sizes)))
-    digits[0] = 0
-    start = 0
-    for part in cells:
-        stop = start + len(part.places)
-        if part.once:
-            digits[:, start:stop] = rng.permuted(
-                np.tile(np.arange(stop - start), (len(digits), 1)), axis=1
-            )
-        start = stop
+    digits = np.zeros((total, len(sizes)), np.int64)
+    rest = np.arange(total)
+    for column in reversed(range(len(sizes))):
+        rest, digits[:, column] = np.divmod(rest, sizes[column])
     return digits
 
 
@@ -224,11 +219,7 @@ def count_orbits(cells: Sequence[Cells], orders: NDArray[np.int64]) -> int:
     for order in orders:
         count = 1
         for part in cells:
-            cycles = _cycles(part.image(order.tolist()))
-            if part.once:  # only what stays where it is keeps different values in place
-                count *= part.count if len(cycles) == len(part.places) else 0
-                continue
-            for length in cycles:
+            for length in _cycles(part.image(order.tolist())):
                 count *= _stays(order, length) if part.holds_node else len(part.values)
         fixed += count
     return fixed // len(orders)
