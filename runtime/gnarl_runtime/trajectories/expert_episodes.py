@@ -140,6 +140,7 @@ class _Scribe:
         self.adjacency = None if graph.complete else Probe(named, "input", "edge", "mask")
         changing = Probe(free_name("adj_h", taken), "hint", "edge", "mask")
         self.changing = changing if graph.mutable else None
+        self.built = Probe(free_name("adj_end", taken), "output", "edge", "mask")
         self.picks = [
             Probe(free_name(f"last_{phase.name}", taken), "hint", "node", "mask_one")
             for phase in problem.phases
@@ -174,7 +175,9 @@ class _Scribe:
         return step
 
     def end(self, engine: Engine, slot: int) -> Step:
-        return _read(self.ends, engine, slot)
+        """What is judged, with the graph that was built if it can change."""
+        step = _read(self.ends, engine, slot)
+        return step | {self.built: _with_loops(engine, slot)} if self.changing else step
 
 
 def _read(probes: list[FeatureProbe], engine: Engine, slot: int) -> Step:

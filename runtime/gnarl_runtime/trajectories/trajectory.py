@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 VERSION = 1
+_BROKEN = (  # what reading a damaged archive can raise
+    *(OSError, ValueError, EOFError, RuntimeError, MemoryError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 _ABOUT = ("problem", "hash", "expert", "seed", "nodes")
 _SHAPES = {"input": "(B, …)", "hint": "(T, B, …)", "output": "(B, …)"}
 
@@ -108,7 +114,7 @@ def read_trajectories(path: Path | str) -> Trajectories:
             arrays = {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise ProbeFileError(f"there is no {path}; gnarl-export --clrs SPEC writes one") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except _BROKEN as error:
         raise ProbeFileError(f"{path} is no archive of trajectories: {error}") from error
     about = _about(arrays, path)
     groups: dict[str, dict[Probe, Values]] = {stage: {} for stage in get_args(Stage)}
