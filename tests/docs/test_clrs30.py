@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from duel import Duel, rewards_of
+from duel import Duel
 from duel import play as duel_play
 from house import ROOT
 from random_specs.generator import random_instance
@@ -68,11 +68,7 @@ def test_experts_are_right_on_instances_of_the_samplers_law(name: str) -> None:
 @pytest.mark.parametrize("name", MANY)
 def test_generated_code_equals_the_interpreter(name: str) -> None:
     problem, rng = shipped(name), np.random.default_rng(1)
-    duel = Duel(
-        problem,
-        [random_instance(problem, nodes, rng) for nodes in (2, 4, 6)],
-        rewards_of(problem)[0],
-    )
+    duel = Duel(problem, [random_instance(problem, nodes, rng) for nodes in (2, 4, 6)])
     duel_play(duel, rng, 10)
     assert duel.checks > 8
 

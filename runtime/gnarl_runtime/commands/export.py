@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import load_problem, parse_params
-from gnarl_runtime.commands.arguments import verify_file_to_write
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import (
     SPEC_HELP,
@@ -16,6 +15,7 @@ from gnarl_runtime.commands.options import (
     add_seed,
     command_parser,
 )
+from gnarl_runtime.commands.work.arguments import verify_file_to_write
 from gnarl_runtime.commands.work.outputs import verify_outputs
 
 EXAMPLES = """
