@@ -123,7 +123,7 @@ def _stepped(engine: Engine, running: Index, chosen: Index) -> Index:
     engine.batch.ended[running[chosen == STOP]] = TERMINATED
     engine.step(actions)
     raise_illegal(engine)
-    return running[chosen != STOP]
+    return np.asarray(running[chosen != STOP])
 
 
 class _Scribe:

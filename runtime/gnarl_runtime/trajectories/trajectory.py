@@ -101,9 +101,8 @@ def _write(path: Path, found: Trajectories) -> None:
     ]
     text = json.dumps({"format": "gnarl-clrs", "version": VERSION, **about, "probes": listed})
     room = io.BytesIO()
-    np.savez_compressed(
-        room, about=np.array(text), lengths=found.lengths, correct=found.correct, **arrays
-    )
+    arrays |= {"about": np.array(text), "lengths": found.lengths, "correct": found.correct}
+    np.savez_compressed(room, allow_pickle=False, **arrays)
     write_whole(path, room.getvalue())
 
 
