@@ -36,7 +36,7 @@ _LOOKED_UP, _IMITATED = 0.6, 0.2
 # And of what is left for it: what rewards have taught is settled by the best of its episodes.
 _SHARES: Mapping[str, Mapping[str, float]] = {
     "ppo": {"ppo": 0.65, "improve": 0.35},
-    "improve": {"improve": 1.0},
+    "improve": {"ppo": 0.5, "improve": 0.5},
 }
 _PARTS = 3  # of a recipe, at most; each draws its own
 _RACE_POOL = 1_000  # instances at most, drawn once for all settings
