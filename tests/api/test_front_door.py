@@ -283,7 +283,10 @@ def test_all_kinds_of_graphs_are_solved(tmp_path: Path) -> None:
     assert [solution.instance.graph.n for solution in solutions] == [3, 3, 3, 4, 4]
     assert all(solution.valid for solution in solutions)
     assert [str(solution).splitlines()[0][:8] for solution in solutions][1] == "graph 1:"
-    assert solutions[0].notes == ("`s` was drawn from any_node with seed 0",)
+    (note,) = solutions[0].notes
+    assert note.startswith(
+        "`s` was drawn from any_node with seed 0; to give it: gnarl.instance_from"
+    )
 
 
 def test_solving_is_what_the_command_prints(run: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -16,6 +16,25 @@ NODE_COORD_SECTION
 2 0 4.4
 EOF
 """
+VRP = """NAME: three
+TYPE: CVRP
+COMMENT: a triangle
+DIMENSION : 3
+EDGE_WEIGHT_TYPE : EUC_2D
+CAPACITY : 10
+NODE_COORD_SECTION
+1 0 0
+2 0 4.4
+3 3.3 0
+DEMAND_SECTION
+1 5
+2 0
+3 7
+DEPOT_SECTION
+ 1
+ -1
+EOF
+"""
 MATRIX = """NAME: three
 TYPE: TSP
 DIMENSION: 3
@@ -146,5 +165,34 @@ BAD: list[tuple[str, str | bytes, str]] = [
     ("x.tsp", swap(" 9 0", "", FULL), ":7: found 7 numbers, expected 9 for 3 nodes"),
     ("x.tsp", swap("FULL_MATRIX", "DIAGONAL", FULL), "EDGE_WEIGHT_FORMAT is `DIAGONAL`"),
     ("x.tsp", swap("EDGE_WEIGHT_SECTION\n0 1 2 1 0 3 2 9 0\n", "", FULL), "there is no EDGE_W"),
+    ("x.csv", "name;far;w\na;b;1\n", ":1: `w` is not a number; expected `u v weight`; if the"),
+    ("x.csv", "one,two\n1,2\n2,3\n", ":1: `one,two` names no nodes of the others' kind"),
+    ("x.csv", "from,to,A\na,b,1\nb,c\n", ":3: found 2 words, expected 3: from, to, A"),
+    ("x.csv", "from,to,A\na,b,1\nb,c,x\n", ":3: `x` is not a number"),
+    ("x.csv", "from,to,A\na,b,1\nb,c,\n", ":3 has no `A`, but other edges have"),
+    ("x.csv", "from,to,A,A\na,b,1,2\n", ":1: two columns are called `A`"),
+    ("x.csv", "from,to,A\na,,1\n", ":2: an edge without a name at one of its ends"),
+    ("x.csv", 'from,to,A\n"a,b,1\n', ":2: unexpected end of data; expected quotes to close"),
+    ("x.csv", "x,y,x\n1,2,3\n", ":1: two columns are called `x`"),
+    ("x.csv", "id,x,y\na,1,2\na,2,3\n", "two nodes have the same name"),
+    ("x.graph", "% only\n", "comments only"),
+    ("x.graph", "3\n", ":1: found 1 words, expected `N M`"),
+    ("x.graph", "3 1 7\n2\n1\n\n", ":1: the format is `007`, expected one of 000"),
+    ("x.graph", "99999 1\n", ":1: 99,999 nodes, expected at most"),
+    ("x.graph", "3 1\n2\n1\n", ":1: the header promises 3 nodes, found 2 lines"),
+    ("x.graph", "2 2\n2\n1\n", ":1: the header promises 2 edges, found 1"),
+    ("x.graph", "2 1\n0\n1\n", ":2: there is no node 0, expected 1 to 2; nodes count from 1"),
+    ("x.graph", "2 1\n2\n\n", ":2: 2 is a neighbour of 1, but the other way it is not"),
+    ("x.graph", "2 1 1\n2 3\n1 4\n", ":2: 1 - 2 weighs 3, but the other way 4"),
+    ("x.graph", "2 1 1\n2\n1 4\n", ":2: found 1 words, expected 0 numbers and a neighbour and"),
+    ("x.graph", "2 1\n2 2\n1\n", ":2: 1 - 2 was given before"),
+    ("x.graph", "2 2\n1 2\n1\n", ":2: 1 - 1 joins a node to itself"),
+    ("x.vrp", swap("1 5\n", "", VRP), "found DEMAND_SECTION of 2 nodes, DIMENSION says 3"),
+    ("x.vrp", swap("1 5\n", "1\n", VRP), ":12: found 1 words, expected `NODE DEMAND`"),
+    ("x.vrp", swap("1 5\n", "4 5\n", VRP), ":12: there is no node 4, expected 1 to 3"),
+    ("x.vrp", swap("1 5\n", "2 5\n", VRP), ":13: node 2 was given before"),
+    ("x.vrp", swap(" 1\n -1", " 1\n 2\n -1", VRP), ":16: found 2 depots, expected one"),
+    ("x.vrp", swap(" 1\n -1", " 9\n -1", VRP), ":16: there is no node 9"),
+    ("x.vrp", swap(": 10", ": ten", VRP), ":6: `ten` is not a number"),
     ("x.doc", "a b\n", "unknown kind of file `.doc`"),
 ]  # fmt: skip

@@ -39,7 +39,8 @@ def test_edge_lists(tmp_path: Path) -> None:
     assert instance.graph.m == 5
     assert instance.inputs["A"][0, 1] == instance.inputs["A"][1, 0] == 0.5
     assert instance.inputs["A"][3, 2] == 0.25
-    assert instance.notes == ("`s` was drawn from any_node with seed 4",)
+    (note,) = instance.notes
+    assert note.startswith("`s` was drawn from any_node with seed 4; to give it: ")
     again = read(tmp_path, "square.txt", SQUARE.replace(" ", ", "), "bellman_ford", seed=4)
     assert np.array_equal(instance.tags, again.tags)
     assert instance.inputs["s"] == again.inputs["s"]
@@ -141,7 +142,7 @@ def test_repair(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", range(len(BAD)))
 def test_malformed_files_are_located(tmp_path: Path, case: int) -> None:
     name, text, message = BAD[case]
-    problem = shipped("tsp" if name.endswith(".tsp") else "bellman_ford")
+    problem = shipped("tsp" if name.endswith((".tsp", ".vrp")) else "bellman_ford")
     path = save(tmp_path, name, text)
     with pytest.raises(InstanceError) as caught:
         read_graphs(path, problem)
@@ -159,14 +160,15 @@ def test_undirected_files_do_not_fit_directed_problems(tmp_path: Path) -> None:
 
 
 WORDS = st.sampled_from(
-    ["a", "b", "1", "2", "p", "tw", "sp", "e", "0.5", "-1", "nan", "c", "#", ":", "EOF",
-     "DIMENSION:", "NODE_COORD_SECTION", "EDGE_WEIGHT_TYPE:", "EUC_2D", "<graph>", "<node id='a'/>",
-     '{"nodes":', "[]", "}", "\n", "\n", "\x00", "é"]
+    ["a", "b", "1", "2", "x,y", "u;v;w", "DEPOT_SECTION", "p", "tw", "sp", "e", "0.5", "-1", "nan",
+     "c", "#", ":", "EOF", "DIMENSION:", "NODE_COORD_SECTION", "EDGE_WEIGHT_TYPE:", "EUC_2D",
+     "<graph>", "<node id='a'/>", '{"nodes":', "[]", "}", "\n", "\n", "\x00", "é"]
 )  # fmt: skip
 
 
 @given(
-    st.lists(WORDS, max_size=25), st.sampled_from(["edges", "gr", "tsp", "graphml", "json", "npz"])
+    st.lists(WORDS, max_size=25),
+    st.sampled_from(["edges", "csv", "gr", "tsp", "vrp", "graph", "graphml", "json", "npz"]),
 )
 def test_nonsense_is_an_instance_error(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], ending: str

@@ -64,7 +64,10 @@ def test_matrices() -> None:
     instance = instance_from(shipped("bellman_ford"), matrix, s=0)
     assert np.array_equal(instance.inputs["A"], matrix)
     drawn = instance_from(shipped("bellman_ford"), matrix > 0, s=0)
-    assert drawn.notes == ("`A` was drawn from clrs_weight with seed 0",)
+    assert drawn.notes == (
+        "`A` was drawn from clrs_weight with seed 0; to give it: "
+        "gnarl.instance_from(problem, graph, A=[0.5, ...])",
+    )
     near = instance_from(shipped("tsp"), np.zeros((3, 3)), s=1)  # all at one place
     assert near.graph.m == 3
     twice = instance_from(shipped("bellman_ford"), instance)

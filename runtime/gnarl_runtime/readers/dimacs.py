@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gnarl_dsl.model.kinds import EDGE, NODE, Place
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError
 from gnarl_runtime.readers.raw import WEIGHT, RawGraph
 from gnarl_runtime.readers.text import Line, read_lines
@@ -114,4 +115,13 @@ def _raw(path: Path, reading: _Reading) -> RawGraph:
         edge_values={WEIGHT: reading.weights} if weighted else {},
         node_values=node_weights,
         spot=lambda k: f"{path}:{reading.spots[k]}",
+        form=lambda place, name, value: _form(reading.mark, place, value),
     )
+
+
+def _form(mark: str, place: Place, value: str) -> str:
+    """Weights have no names here; other values have no place."""
+    if value != "0.5" or (place is NODE and mark != "e"):
+        return ""
+    lines = {EDGE: f"`{mark} 1 2 0.5`".replace("` ", "`"), NODE: "`n 1 0.5`"}
+    return f"lines such as {lines[place]}" if place in lines else ""

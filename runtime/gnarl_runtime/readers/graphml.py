@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 import numpy as np
 
+from gnarl_dsl.model.kinds import PAIR, Place
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError
 from gnarl_runtime.readers.raw import RawGraph
 from gnarl_runtime.readers.text import read_bytes
@@ -201,7 +202,17 @@ def _raw(graph: _Graph, keys: dict[str, _Key]) -> RawGraph:
         node_values=_attributes(list(graph.nodes.values()), "node", keys),
         graph_values=graph.values,
         spot=lambda k: edges[k].where,
+        form=_form,
     )
+
+
+def _form(place: Place, name: str, value: str) -> str:
+    if place is PAIR:
+        return ""
+    plain = value.strip('"[]')
+    kind = {"true": "boolean", "0.5": "double"}.get(plain, "string")
+    key = f'<key id="{name}" for="{place}" attr.name="{name}" attr.type="{kind}"/>'
+    return f'{key} and, in each {place}, <data key="{name}">{plain}</data>'
 
 
 def _attributes(items: list[_Item], place: str, keys: dict[str, _Key]) -> dict[str, list[Any]]:

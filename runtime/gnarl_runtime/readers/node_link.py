@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, Place
 from gnarl_runtime.instances.instance_checks import InstanceError
 from gnarl_runtime.readers.raw import RawGraph
 from gnarl_runtime.readers.text import read_text
@@ -62,7 +63,18 @@ def _graph(data: Any, where: str) -> RawGraph:
         node_values=_attributes(nodes, {"id"}, f"{where}nodes"),
         graph_values=_table(data.get("graph", {}), f"{where}graph"),
         spot=lambda k: f"{where}{key}[{k}]",
+        form=_form,
     )
+
+
+def _form(place: Place, name: str, value: str) -> str:
+    entry = f'"{name}": {value}'
+    if place is NODE:
+        return f'nodes such as {{"id": "a", {entry}}}'
+    if place is EDGE:
+        return f'edges such as {{"source": "a", "target": "b", {entry}}}'
+    whole = entry if place is GRAPH else f'"{name}": [[0, {value}], [{value}, 0]]'
+    return f'"graph": {{{whole}}}'
 
 
 def _labels(nodes: list[Any], where: str) -> dict[Hashable, int]:

@@ -17,12 +17,10 @@ from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, INPUT, NODE, ORACLE, PAIR, Place
 from gnarl_runtime.instances.cells import Values
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, verify_instance
-from gnarl_runtime.readers.values import Converter, plain_array
+from gnarl_runtime.readers.coordinates import POINTS, Places, distances, places_of, takes_distances
+from gnarl_runtime.readers.values import Converter, plain_array, sample
 
 WEIGHT = "weight"  # what readers call a value that the source gives no name
-POINTS = "points"  # and the places of nodes
-_PLACES = (POINTS, "pos")
-_AXES = ("x", "y")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +43,8 @@ class RawGraph:
     node_values: Mapping[str, Sequence[Any] | Values] = field(default_factory=dict)  # (nodes,)
     graph_values: Mapping[str, Any] = field(default_factory=dict)
     spot: Callable[[int], str] | None = None  # where edge k stands, for messages
+    # How the format says a value, by place and name; nothing if it cannot.
+    form: Callable[[Place, str, str], str] | None = None
 
     def edge_at(self, k: int) -> str:
         return self.spot(k) if self.spot else f"{self.where}: edge {k}"
@@ -126,7 +126,8 @@ class _Builder:
         if feature.place is NODE:
             return self.of_nodes(feature, self.attribute(feature, NODE, raw.node_values))
         if feature.width == 2:
-            return self.of_edges(feature, self.attribute(feature, EDGE, raw.edge_values))
+            values = self.of_edges(feature, self.attribute(feature, EDGE, raw.edge_values))
+            return self.between(feature) if values is None else values
         return None
 
     def attribute(
@@ -142,18 +143,27 @@ class _Builder:
 
     def places(self, feature: Feature) -> tuple[str, Sequence[Any] | Values] | None:
         """Points under the feature's name; if only this feature can be it, under usual names."""
-        values = self.raw.node_values
         alone = sum(f.type.apart for f in self.problem.features) == 1
-        for name in (feature.name, *_PLACES) if alone else (feature.name,):
-            if name in values:
-                self.used.add((NODE, name))
-                return name, values[name]
-        if not alone or not all(name in values for name in _AXES):
+        found = self.placed(feature.name, alone)
+        return None if found is None else (found.label, found.values)
+
+    def placed(self, own: str, usual: bool) -> Places | None:
+        found = places_of(self.raw.node_values, own, usual)
+        self.used |= {(NODE, name) for name in (found.names if found else ())}
+        return found
+
+    def between(self, feature: Feature) -> Values | None:
+        """Distances of the nodes' places, for the input that is drawn as distances."""
+        if not takes_distances(self.problem, feature):
             return None
-        self.used |= {(NODE, name) for name in _AXES}
-        columns = (values[name] for name in _AXES)
-        pairs = [None if None in pair else pair for pair in zip(*columns, strict=True)]
-        return "x, y", pairs
+        found = self.placed(feature.name, usual=True)
+        if found is None:
+            return None
+        self.verify_everywhere(found.label, found.values)
+        what = f"the places of nodes (`{found.label}`)"
+        apart = distances(feature, self.graph, self.convert.points(found.values, what))
+        self.notes.append(f"`{feature.name}` is how far nodes are apart by `{found.label}`")
+        return self.convert.cells(feature, apart, f"the {feature.stage} `{feature.name}`")
 
     def weighed(self, place: Place) -> list[str]:
         """The inputs that a nameless weight could be meant for."""
@@ -174,12 +184,15 @@ class _Builder:
         if found is None:
             return None
         name, values = found
+        self.verify_everywhere(name, values)
+        return self.convert.whole(feature, values)
+
+    def verify_everywhere(self, name: str, values: Sequence[Any] | Values) -> None:
         if (k := _first_missing(values)) is not None:
             label = self.raw.labels[k]
             raise InstanceError(
                 f"{self.raw.where}: node {label!r} has no `{name}`, but other nodes have"
             )
-        return self.convert.whole(feature, values)
 
     def of_edges(
         self, feature: Feature, found: tuple[str, Sequence[Any] | Values] | None
@@ -209,11 +222,23 @@ class _Builder:
         if source is None or source.name == "given":
             raise InstanceError(
                 f"{self.raw.where}: the input `{feature.name}` ({feature.place} {feature.type}) "
-                f"of {self.problem.name} is missing, and it cannot be drawn"
+                f"of {self.problem.name} is missing, and it cannot be drawn; "
+                f"likely fix: {self.example(feature)}"
             )
-        self.notes.append(f"`{feature.name}` was drawn from {source.label} with seed {self.seed}")
+        drawn = f"`{feature.name}` was drawn from {source.label} with seed {self.seed}"
+        self.notes.append(f"{drawn}; to give it: {self.example(feature)}")
         rng = stream(self.seed, "import", self.number, position)
         return draw_input(self.problem, feature, source, self.graph, rng)
+
+    def example(self, feature: Feature) -> str:
+        """How this input can be given: in the source itself if its format has a place for it."""
+        name, value = feature.name, sample(feature, self.raw.labels)
+        place = GRAPH if feature.single else feature.place
+        if self.raw.form and (said := self.raw.form(place, name, value)):
+            return said
+        rows = {GRAPH: value, PAIR: f"[[0, {value}], [{value}, 0]]"}.get(place, f"[{value}, ...]")
+        python = f"gnarl.instance_from(problem, graph, {name}={rows})"
+        return f"{python}, or a node-link file (docs/instances.md)" if self.raw.form else python
 
     def unused(self) -> Iterator[str]:
         raw = self.raw

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_dsl.model.kinds import Place
 from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError
-from gnarl_runtime.readers.raw import POINTS, WEIGHT, RawGraph
+from gnarl_runtime.readers.coordinates import POINTS
+from gnarl_runtime.readers.raw import WEIGHT, RawGraph
 from gnarl_runtime.readers.text import Line, read_lines
 from gnarl_runtime.readers.values import parse_number, parse_whole
 
@@ -51,40 +53,49 @@ _SHAPES: dict[str, _Shape] = {
 
 def read_tsplib(path: Path, rounded: bool = False) -> RawGraph:
     """Distances between all nodes; `rounded`: to whole numbers, as TSPLIB's optima have them."""
-    file = _File(path)
+    return graph_of(TsplibFile(path), rounded)
+
+
+def graph_of(file: TsplibFile, rounded: bool) -> RawGraph:
     kind = file.field("EDGE_WEIGHT_TYPE", (*_NORMS, "EXPLICIT"))
     matrix = file.explicit() if kind == "EXPLICIT" else file.distances(_NORMS[kind])
     # Points stand for their distances where these are straight, if not rounded.
     points = {POINTS: file.places()} if kind in _STRAIGHT else {}
     if rounded and kind != "EXPLICIT":
         matrix = np.floor(matrix + 0.5)
-    directed = file.fields.get("TYPE", (None, ""))[1] == "ATSP"
+    directed = "TYPE" in file.fields and file.fields["TYPE"][1] == "ATSP"
     n = len(matrix)
     u, v = np.nonzero(~np.eye(n, dtype=np.bool_)) if directed else np.triu_indices(n, 1)
     if not directed and not np.array_equal(matrix, matrix.T):
         a, b = np.argwhere(matrix != matrix.T)[0]
         raise InstanceError(
-            f"{path}: the distance from {a + 1} to {b + 1} is {matrix[a, b]:g}, but back it is "
-            f"{matrix[b, a]:g}; expected a symmetric matrix (TYPE: ATSP allows others)"
+            f"{file.path}: the distance from {a + 1} to {b + 1} is {matrix[a, b]:g}, but back it "
+            f"is {matrix[b, a]:g}; expected a symmetric matrix (TYPE: ATSP allows others)"
         )
     labels = tuple(str(k + 1) for k in range(n))
     ends, weights = np.stack([u, v], 1), {WEIGHT: matrix[u, v]}
-    return RawGraph(str(path), labels, ends, directed, weights, points)
+    return RawGraph(str(file.path), labels, ends, directed, weights, points, form=_form)
 
 
-class _File:
+def _form(place: Place, name: str, value: str) -> str:
+    """Distances are all that a TSPLIB file says, and it says all of them."""
+    return ""
+
+
+class TsplibFile:
     """Header fields by name, and the lines of every section."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, more: Sequence[str] = ()) -> None:
         self.path = path
-        self.fields: dict[str, tuple[Line | None, str]] = {}
+        self.fields: dict[str, tuple[Line, str]] = {}
         self.sections: dict[str, list[Line]] = {}
+        known = (*_SECTIONS, *more)
         section: list[Line] | None = None
         for line in read_lines(path):
             word = line.words[0].rstrip(":")
             if word == "EOF":
                 break
-            if word in _SECTIONS:
+            if word in known:
                 section = self.sections.setdefault(word, [])
             elif ":" in " ".join(line.words) and not word[:1].isdigit():
                 section = None
@@ -100,7 +111,6 @@ class _File:
         if "DIMENSION" not in self.fields:
             raise InstanceError(f"{self.path}:1: the header has no `DIMENSION: N`")
         line, value = self.fields["DIMENSION"]
-        assert line is not None
         n = parse_whole(value, line.where, "DIMENSION", 1)
         if n > MAX_NODES:
             raise line.error(f"{n:,} nodes, expected at most {MAX_NODES:,}")
@@ -108,10 +118,10 @@ class _File:
 
     def field(self, name: str, known: tuple[str, ...]) -> str:
         """A header field that must have one of some values."""
-        line, value = self.fields.get(name, (None, ""))
+        value = self.fields[name][1] if name in self.fields else ""
         if value not in known:
             found = f"`{value}`" if value else "nothing"
-            where = line.where if line else f"{self.path}:1"
+            where = self.fields[name][0].where if name in self.fields else f"{self.path}:1"
             raise InstanceError(f"{where}: {name} is {found}, expected one of {', '.join(known)}")
         return value
 

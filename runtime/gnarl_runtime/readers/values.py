@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
@@ -21,9 +22,13 @@ LARGEST = float(np.finfo(np.float32).max)
 def parse_number(text: str, where: str) -> float:
     """A finite number that single precision can hold, or an InstanceError that shows the text."""
     shown = text if len(text) <= 40 else text[:40] + "…"
-    if not _NUMBER.fullmatch(text) or len(text) > 400:
+    if not is_number(text):
         raise InstanceError(f"{where}: `{shown}` is not a number; expected one such as 2 or 0.75")
     return verify_number(float(text), shown, where)
+
+
+def is_number(text: str) -> bool:
+    return len(text) <= 400 and _NUMBER.fullmatch(text) is not None
 
 
 def verify_number(value: float, shown: object, where: str) -> float:
@@ -72,7 +77,7 @@ class Converter:
             values = self._listed(values, what)
         array = plain_array(values)
         if feature.type.apart:
-            array = self._points(array, what)
+            array = self.points(array, what)
         shape = feature.shape(self.n)
         if array.shape != shape:
             raise InstanceError(
@@ -80,8 +85,9 @@ class Converter:
             )
         return self.cells(feature, array, what)
 
-    def _points(self, array: Values, what: str) -> Values:
+    def points(self, values: object, what: str) -> Values:
         """Complex numbers from two coordinates each."""
+        array = plain_array(values)
         if array.dtype.kind == "O" and array.ndim == 1 and not np.iscomplexobj(array):
             array = plain_array([list(pair) if isinstance(pair, tuple) else pair for pair in array])
         if array.dtype.kind == "O" and all(isinstance(z, complex) for z in array.ravel().tolist()):
@@ -102,7 +108,9 @@ class Converter:
     def _one(self, feature: Feature, values: object, what: str) -> Values:
         """One node: its label, or a truth value per node, one of them true."""
         array = plain_array(values)
-        if array.shape != (self.n,) or array.dtype != np.bool_:
+        label = isinstance(values, Hashable) and values in self.index
+        truths = array.shape == (self.n,) and array.dtype.kind in "biuf" and self.n > 1
+        if label or not truths or not np.isin(array, (0, 1)).all():
             return np.asarray(self.node(values, what), np.int64)
         marked = np.flatnonzero(array)
         if len(marked) != 1:
@@ -141,6 +149,20 @@ class Converter:
 
     def _pointer(self, feature: Feature, item: object, what: str) -> int:
         return self.node(item, what)
+
+
+def sample(feature: Feature, labels: Sequence[Hashable]) -> str:
+    """What one value of a feature can look like, for examples in messages."""
+    if feature.type.apart:
+        return "[0.5, 0.25]"
+    if feature.is_truth and not feature.type.single:
+        return "true"
+    if feature.is_number:
+        return "0.5"
+    first = feature.choices[0] if feature.choices else 0
+    label = labels[0] if labels else 0
+    shown = label if isinstance(label, str | int | float) else repr(label)
+    return json.dumps(first if feature.categories else shown, ensure_ascii=False)[:40]
 
 
 def plain_array(values: object) -> Values:
