@@ -82,6 +82,10 @@ class Costs:
                 )
             case ir.Call():
                 return operations(1, *_CALL)
+            case ir.Reach():
+                return self.loop(op.domains, self.of(op.where)) + operations(1, "m")
+            case ir.Roots():
+                return operations(1, "n")
             case _:
                 return self.of(*ir.operands(op)) + operations(1)
 

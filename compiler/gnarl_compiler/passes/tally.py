@@ -24,6 +24,7 @@ from gnarl_dsl.model.kinds import EDGE, NODE, NODE_VALUE, NUMBER
 
 # What is made of its operands without looking at the state.
 _PURE = (ir.Unary, ir.Binary, ir.Compare, ir.Logic, ir.Select)
+_WHOLE = (ir.Chase, ir.Reach, ir.Roots, ir.Call)  # what looks at all of a graph at once
 _ROUNDING = ("/", "^", "sqrt", "exp", "log")  # sums of their results round in any order
 _ONE, _NONE = ir.Const(1.0, NUMBER), ir.Const(0.0, NUMBER)
 Axes = Mapping[str, str]  # old names to new ones
@@ -124,6 +125,8 @@ class _Pass:
         refs = [ref for ref in (op.where, op.body) if ref is not None]
         total = Follows()
         for ref in sorted(reachable(self.program, refs)):
+            if isinstance(self.program.ops[ref], _WHOLE):
+                return None
             if self.program.infos[ref].when == "state":
                 own = self.own_reads(self.program.ops[ref], op.domains[0].axes)
                 if own is None:
@@ -272,6 +275,8 @@ class _Pass:
         follows, turns = set[str](), set[tuple[str, Ref]]()
         for ref in sorted(reachable(self.program, [phase.allow])):
             op = self.program.ops[ref]
+            if isinstance(op, _WHOLE):
+                return None
             if self.program.infos[ref].when != "state":
                 continue
             own = self.own_reads(op, (PICK,))
