@@ -153,15 +153,8 @@ def makes_arrays(writer: Writer) -> bool:
     """Whether a function makes arrays, or calls one that may."""
     text, problem = "\n".join(writer.lines), writer.source.problem
     called = {op.function for op in writer.program.ops if isinstance(op, ir.Call)}
-    makers = {
-        "np.empty",
-        "np.zeros",
-        ".copy",
-        "called_back",
-        "stop",
-        "set_edge",
-        "set_numbered_edge",
-    }
+    makers = {"np.empty", "np.zeros", "np.ones", ".copy", "called_back", "stop", "roots_of"}
+    makers |= {"set_edge", "set_numbered_edge"}
     makers |= {twin_name(problem, name) for name in called if twin_of(problem, name) is not None}
     return any(f"{maker}(" in text for maker in makers)
 
@@ -203,7 +196,8 @@ def emit_chains(module: Module) -> None:
         parts = [part for part in (op.following, op.cost) if part is not None]
         reached = (program.ops[part] for part in reachable(program, parts))
         here = all(program.infos[part].axes <= {op.at} for part in parts)
-        if name in module.shared or not here or any(isinstance(o, ir.Local) for o in reached):
+        whole = (ir.Local, ir.Reduce, ir.Chase, ir.Reach, ir.Roots, ir.Call)
+        if name in module.shared or not here or any(isinstance(o, whole) for o in reached):
             continue
         ends = ["start"] if op.target is None else ["start", "target"]
         doc = f"What {op.op} comes to from a node, and from all on the way."

@@ -526,7 +526,8 @@ class _Verifier:
         """The state features that a tally reads, at the nodes that it ranges over."""
         axes = [axis for domain in op.domains for axis in domain.axes]
         refs = [ref for ref in (op.where, op.body) if ref is not None]
-        elsewhere = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce, ir.Tallied)
+        elsewhere: tuple[type, ...] = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce)
+        elsewhere += (ir.Reach, ir.Roots, ir.Tallied)
         found: set[str] = set()
         for ref in reachable(self.program, refs):
             part = self.program.ops[ref]
