@@ -44,7 +44,14 @@ Named = (
     | ast.Extern
 )
 Clause = (
-    ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct | ast.Observe | ast.Messages
+    ast.Horizon
+    | ast.Limit
+    | ast.Terminate
+    | ast.Stop
+    | ast.Valid
+    | ast.Correct
+    | ast.Observe
+    | ast.Messages
 )
 Declaration = Named | Clause | ast.Features
 _KINDS: dict[type[ast.Tree], Kind] = {

@@ -284,6 +284,12 @@ class Terminate(Tree):
     condition: Expr
 
 
+class Stop(Tree):
+    """`may stop when P`."""
+
+    when: Expr | None
+
+
 class Valid(Tree):
     condition: Expr
 
@@ -449,6 +455,7 @@ Block = (
     | Horizon
     | Limit
     | Terminate
+    | Stop
     | Valid
     | Correct
     | Objective

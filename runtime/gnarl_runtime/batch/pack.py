@@ -88,6 +88,8 @@ def pack(
         offsets=rows.offsets,
         legal=legal,
         node=None if rows.view is None else rows.view.node,
+        stop=batch.legal[chosen, -1] if batch.layout.problem.may_stop else None,
+        capacity=batch.layout.nodes,
     )
     read_in_windows(packed, columns)
     return packed

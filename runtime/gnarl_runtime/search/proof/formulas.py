@@ -45,8 +45,8 @@ class Formulas:
             asked = (phase.when, phase.allow)
             self.roots += [Root(number, ref) for ref in asked if ref is not None]
             self._collect(number, phase.update, False)
-        if program.terminate is not None:
-            self.roots.append(Root(TERMINATE, program.terminate))
+        ends = (program.terminate, program.stop and program.stop.when)
+        self.roots += [Root(TERMINATE, ref) for ref in ends if ref is not None]
 
     def _collect(self, phase: int, body: tuple[ir.Statement, ...], looped: bool) -> None:
         for statement in body:
