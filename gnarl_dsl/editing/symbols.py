@@ -94,6 +94,7 @@ def symbols_of(tree: ast.Spec) -> Iterator[Symbol]:
                 ast.Horizon()
                 | ast.Limit()
                 | ast.Terminate()
+                | ast.Stop()
                 | ast.Valid()
                 | ast.Correct()
                 | ast.Observe()
