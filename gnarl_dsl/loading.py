@@ -206,28 +206,34 @@ def only_newer_version(found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
     return tuple(finding for finding in found if finding.code == "GN013") or found
 
 
-# `extern` is code as `with_code` takes it; so typed, `**params` can still be of one type.
-def load(path: str | Path, *, extern: Any = (), **params: str | float) -> Problem:
+# `extern` is code as `with_code` takes it, `allow_costly` yes or no; so typed, `**params` can still
+# be of one type.
+def load(
+    path: str | Path, *, extern: Any = (), allow_costly: Any = False, **params: str | float
+) -> Problem:
     """Read and check a spec: a file, or a shipped spec by its name.
 
     `params` are values for the params of the spec; `extern` is code for what it declares as
-    `extern`: Python files, which are run, modules, or functions under `@gnarl.extern`. Mistakes
-    in the spec raise a SpecError that has all of them; a file that is not there or cannot be read
-    raises a UsageError.
+    `extern`: Python files, which are run, modules, or functions under `@gnarl.extern`;
+    `allow_costly` accepts steps of more than n^3. Mistakes in the spec raise a SpecError that has
+    all of them; a file that is not there or cannot be read raises a UsageError.
     """
     found = find_spec(str(path)) if _SAFE_NAME.match(str(path)) else None
     shipped = found is not None and not Path(path).is_file()
     target = found if found is not None and shipped else resolve_spec(str(path))
     try:
-        checked = check_file(target, _texts(params))
+        checked = check_file(target, _texts(params), allow_costly)
     except OSError as error:
         raise UsageError(f"{str(path)[:80]}: {error.strerror or error}") from error
     return with_code(require_problem(checked), extern)
 
 
-def loads(text: str, *, extern: Any = (), **params: str | float) -> Problem:
+def loads(
+    text: str, *, extern: Any = (), allow_costly: Any = False, **params: str | float
+) -> Problem:
     """Check the text of a spec; mistakes raise a SpecError that has all of them."""
-    return with_code(require_problem(check_text(text, params=_texts(params))), extern)
+    checked = check_text(text, params=_texts(params), allow_costly=allow_costly)
+    return with_code(require_problem(checked), extern)
 
 
 def problem_of(

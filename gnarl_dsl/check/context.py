@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gnarl_dsl import model
 from gnarl_dsl.check.cost import Spent, Terms
-from gnarl_dsl.check.scopes import Binding, Scope
+from gnarl_dsl.check.scopes import Binding, Promises, Scope
 from gnarl_dsl.check.types import Facts, Type, Typed
 from gnarl_dsl.language import registered
 from gnarl_dsl.language.signatures import (
@@ -88,6 +88,11 @@ class Declarations:
     lost_base: bool = False
     used: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    precomputed: set[str] = field(default_factory=set)
+    promises: Promises = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.promises = Promises(self.lets)
 
     @property
     def is_mutable(self) -> bool:

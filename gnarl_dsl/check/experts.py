@@ -8,8 +8,9 @@ from typing import TypeGuard, assert_never
 from gnarl_dsl import model
 from gnarl_dsl.check import cost
 from gnarl_dsl.check.context import Context
+from gnarl_dsl.check.cost import Terms
 from gnarl_dsl.check.expressions import check_as, check_scalar, clause_info
-from gnarl_dsl.check.scopes import Scope, allowed_pairs, joined_pairs, phase_scopes
+from gnarl_dsl.check.scopes import Scope, allowed_pairs, phase_scopes
 from gnarl_dsl.check.types import MASK, NO_FACTS, Facts
 from gnarl_dsl.language.words import EXPERT_WAYS, MAX_WORK, SEARCH_WORK, WORK, Way
 from gnarl_dsl.report.diagnostics import Note
@@ -17,6 +18,7 @@ from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.syntax import ast
 
 Tree = ast.Expert | ast.MadeExpert
+_ONE_PICK = ("update", "mask")  # parts of what the environment spends on a pick
 
 
 def check_experts(context: Context, trees: Sequence[Tree]) -> Iterator[model.Expert]:
@@ -70,14 +72,26 @@ def _greedy(
     if clause is None:
         return None
     objective = clause_info(context, clause, tree.subject.span)
-    facts = objective.facts if objective else NO_FACTS
-    for _ in context.names.phases:
-        facts = facts.times(cost.NODES)
     name = tree.name.text
-    context.experts[name] = facts.terms
+    context.experts[name] = _tried(context, objective.facts.terms if objective else cost.CONSTANT)
     return model.GreedyExpert.model_construct(
         span=tree.span, name=name, objective=tree.subject.text
     )
+
+
+def _tried(context: Context, worth: Terms) -> Terms:
+    """What it costs to try every pick, and after it those of the phases that follow.
+
+    Each is made in a copy of what updates write, and judged where the round is over.
+    """
+    names = context.names
+    of_part = {part: [s.terms for s in context.spent if s.part == part] for part in _ONE_PICK}
+    copies = [cost.cells(names.features[name].place) for name in names.written - {"edge"}]
+    for position in reversed(range(len(names.phases))):
+        worth = cost.multiply(cost.add(worth, *of_part["update"], *copies), cost.NODES)
+        if position > 0:
+            worth = cost.add(worth, *of_part["mask"])
+    return worth
 
 
 def _search(
@@ -197,9 +211,9 @@ def _verify_member(
 
 def _rules(context: Context, tree: ast.Expert) -> model.RuleExpert:
     phases = list(context.names.phases.values())
-    known = phase_scopes(phases, context.names.is_mutable)
+    known = phase_scopes(phases, context.names.is_mutable, context.names.promises)
     scopes = {  # only legal nodes are asked about
-        phase.name.text: scope.joining(allowed_pairs(phase))
+        phase.name.text: scope.joining(allowed_pairs(phase, context.names.promises))
         for phase, scope in zip(phases, known, strict=True)
     }
     rules: dict[str, model.ExpertPhase] = {}
@@ -263,7 +277,7 @@ def _alternative(
     if tree.where is not None:
         typed = check_as(context, tree.where, scope, MASK, "`where`")
         where, facts = typed.expr, typed.facts
-        scope = scope.joining(joined_pairs(tree.where, True))
+        scope = scope.joining(context.names.promises.joined(tree.where, True))
     keys = []
     for criterion in tree.criteria:
         for key in criterion.keys:

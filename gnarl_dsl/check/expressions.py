@@ -32,7 +32,7 @@ from gnarl_dsl.check.hints import (
     operand_fix,
     type_fix,
 )
-from gnarl_dsl.check.scopes import Binding, Scope, joined_pairs, pairs_bound_by
+from gnarl_dsl.check.scopes import Binding, Scope, pairs_bound_by
 from gnarl_dsl.check.symmetry import is_symmetric_over
 from gnarl_dsl.check.types import (
     CHOICE,
@@ -727,7 +727,7 @@ def _logic(context: Context, tree: ast.Logic, scope: Scope) -> Typed:
     inner = scope
     for arg in tree.args:
         parts.append(check_as(context, arg, inner, MASK, f"`{tree.op}`"))
-        inner = inner.joining(joined_pairs(arg, tree.op == "and"))
+        inner = inner.joining(context.names.promises.joined(arg, tree.op == "and"))
     if any(part.is_poison for part in parts):
         return poison(tree.span, *parts)
     return _folded_logic(tree, parts)
@@ -754,9 +754,9 @@ def _folded_logic(tree: ast.Logic, parts: list[Typed]) -> Typed:
 
 def _if_else(context: Context, tree: ast.IfElse, scope: Scope, expected: Type | None) -> Typed:
     condition = check_as(context, tree.condition, scope, MASK, "the condition of `if`")
-    then_scope = scope.joining(joined_pairs(tree.condition, True))
+    then_scope = scope.joining(context.names.promises.joined(tree.condition, True))
     then = check_expr(context, tree.then, then_scope, expected)
-    else_scope = scope.joining(joined_pairs(tree.condition, False))
+    else_scope = scope.joining(context.names.promises.joined(tree.condition, False))
     other = check_expr(context, tree.otherwise, else_scope, expected or then.type)
     if then.is_poison or other.is_poison or condition.is_poison:
         return _poisoned_choice(tree, condition, then, other)
@@ -1179,7 +1179,7 @@ def check_where(context: Context, tree: ast.Expr | None, bound: Bound) -> Typed 
     if tree is None:
         return None
     where = check_as(context, tree, bound.scope, MASK, "`where`")
-    bound.scope = bound.scope.joining(joined_pairs(tree, True))
+    bound.scope = bound.scope.joining(context.names.promises.joined(tree, True))
     return where
 
 

@@ -11,6 +11,7 @@ from gnarl_dsl.report.source import Span
 from gnarl_dsl.syntax import ast
 
 Pairs = frozenset[tuple[str, str]]
+_LETS_DEEP = 8  # lets that call each other, looked into for a promise
 
 
 @dataclass
@@ -46,17 +47,46 @@ class Scope:
 # Pairs of variables that are joined by an edge
 
 
-def joined_pairs(tree: ast.Expr, holds: bool) -> Pairs:
-    """Pairs of variables that must be joined by an edge if `tree` is true (or false)."""
-    match tree:
-        case ast.Call(name=ast.Ident(text="edge"), args=(ast.Name(text=u), ast.Name(text=v))):
-            return frozenset({(u, v)}) if holds else frozenset()
-        case ast.Unary(op="not"):
-            return joined_pairs(tree.operand, not holds)
-        case ast.Logic(op=op) if (op == "and") == holds:
-            return frozenset().union(*(joined_pairs(arg, holds) for arg in tree.args))
-        case _:  # any other formula promises nothing
-            return frozenset()
+@dataclass
+class Promises:
+    """Which variables a formula says are joined; what lets promise is looked up once."""
+
+    lets: Mapping[str, ast.Let]
+    known: dict[tuple[str, bool], Pairs] = field(default_factory=dict)
+    depth: int = 0
+
+    def joined(self, tree: ast.Expr, holds: bool) -> Pairs:
+        """Pairs of variables that must be joined by an edge if `tree` is true (or false)."""
+        match tree:
+            case ast.Call(name=ast.Ident(text="edge"), args=(ast.Name(text=u), ast.Name(text=v))):
+                return frozenset({(u, v)}) if holds else frozenset()
+            case ast.Call() if tree.name.text in self.lets and self.depth < _LETS_DEEP:
+                return self._called(tree, self.lets[tree.name.text], holds)
+            case ast.Unary(op="not"):
+                return self.joined(tree.operand, not holds)
+            case ast.Logic(op=op) if (op == "and") == holds:
+                return frozenset().union(*(self.joined(arg, holds) for arg in tree.args))
+            case _:  # any other formula promises nothing
+                return frozenset()
+
+    def _called(self, call: ast.Call, let: ast.Let, holds: bool) -> Pairs:
+        """What a let promises about its parameters, said of the variables it is given."""
+        given = {
+            param.name.text: arg.text
+            for param, arg in zip(let.params, call.args, strict=False)
+            if isinstance(arg, ast.Name)
+        }
+        pairs = self._inside(let, holds)
+        return frozenset((given[u], given[v]) for u, v in pairs if u in given and v in given)
+
+    def _inside(self, let: ast.Let, holds: bool) -> Pairs:
+        key = let.name.text, holds
+        if key not in self.known:
+            self.known[key] = frozenset()  # as a circle of lets meets it, which is reported
+            self.depth += 1
+            self.known[key] = self.joined(let.body, holds)
+            self.depth -= 1
+        return self.known[key]
 
 
 def pairs_bound_by(tree: ast.Binder) -> Pairs:
@@ -75,26 +105,26 @@ def pairs_bound_by(tree: ast.Binder) -> Pairs:
     return frozenset({(other.text, names[0])})
 
 
-def allowed_pairs(phase: ast.Phase) -> Pairs:
+def allowed_pairs(phase: ast.Phase, promises: Promises) -> Pairs:
     """The pairs of picks that are joined whenever the phase allows its pick."""
     allows = [clause for clause in phase.clauses if isinstance(clause, ast.Allow)]
-    return joined_pairs(allows[0].condition, True) if allows else frozenset()
+    return promises.joined(allows[0].condition, True) if allows else frozenset()
 
 
 # Phases
 
 
-def phase_scopes(phases: list[ast.Phase], mutable: bool) -> list[Scope]:
+def phase_scopes(phases: list[ast.Phase], mutable: bool, promises: Promises) -> list[Scope]:
     """For each phase the scope of its formulas: its own pick and those before it."""
     scopes = []
-    for phase, scope in zip(phases, turn_scopes(phases, mutable), strict=True):
+    for phase, scope in zip(phases, turn_scopes(phases, mutable, promises), strict=True):
         later = scope.later - {phase.variable.text}
         own = Binding(NODE, phase.variable.span, used=True)
         scopes.append(replace(scope, later=later).bind(phase.variable.text, own))
     return scopes
 
 
-def turn_scopes(phases: list[ast.Phase], mutable: bool) -> list[Scope]:
+def turn_scopes(phases: list[ast.Phase], mutable: bool, promises: Promises) -> list[Scope]:
     """For each phase the scope when its turn comes: the picks before it.
 
     Those of phases that may be skipped may be unset. Picks that an earlier phase allows only
@@ -107,7 +137,7 @@ def turn_scopes(phases: list[ast.Phase], mutable: bool) -> list[Scope]:
             kind = NODE if phase.when is None else MAYBE_NODE
             scope = scope.bind(phase.variable.text, Binding(kind, phase.variable.span, used=True))
         for earlier in () if mutable else phases[:position]:
-            scope = scope.joining(allowed_pairs(earlier))
+            scope = scope.joining(allowed_pairs(earlier, promises))
         scopes.append(scope)
     return scopes
 

@@ -19,7 +19,7 @@ from gnarl_dsl.check.context import (
     forbid_state,
     warn_shadow,
 )
-from gnarl_dsl.check.cost import Spent, total_costs, verify_bound
+from gnarl_dsl.check.cost import Spent, total_costs, total_degree, verify_bound
 from gnarl_dsl.check.declare import declare_names, is_first_of, verify_unlike_objectives
 from gnarl_dsl.check.experts import check_experts
 from gnarl_dsl.check.expressions import (
@@ -37,7 +37,14 @@ from gnarl_dsl.check.feature_lines import verify_source
 from gnarl_dsl.check.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.check.instance_sets import check_instance_set
 from gnarl_dsl.check.network.windows import check_messages, check_windows
-from gnarl_dsl.check.scopes import Scope, allowed_pairs, in_order, phase_scopes, turn_scopes
+from gnarl_dsl.check.scopes import (
+    Scope,
+    allowed_pairs,
+    in_order,
+    mentions,
+    phase_scopes,
+    turn_scopes,
+)
 from gnarl_dsl.check.symmetry import is_symmetric
 from gnarl_dsl.check.types import MASK, SCALAR, Typed
 from gnarl_dsl.check.updates import check_update
@@ -232,6 +239,8 @@ def _initial(context: Context, info: FeatureInfo) -> Typed | None:
         forbid_state(context, typed.facts, f"the initial value of `{name}`")
         forbid_oracle(context, typed.facts, f"the initial value of `{name}`")
         _require_symmetric_feature(context, info, typed)
+        if _is_work(context, tree, typed):
+            context.names.precomputed.add(name)
         return typed
     known = formula(context, name, tree.span)
     if known is None:
@@ -243,6 +252,13 @@ def _initial(context: Context, info: FeatureInfo) -> Typed | None:
     if not (info.stage is ORACLE and isinstance(known.expr, model.Call)):
         _require_symmetric_feature(context, info, known)
     return known
+
+
+def _is_work(context: Context, tree: ast.Feature, typed: Typed) -> bool:
+    """Whether a value is worth keeping from the start on, or cannot be had later any more."""
+    if context.names.is_mutable and not words.OF_THE_GRAPH.isdisjoint(mentions(tree)):
+        return True
+    return total_degree(typed.facts.terms) > 0
 
 
 def _require_symmetric_feature(context: Context, info: FeatureInfo, typed: Typed) -> None:
@@ -302,13 +318,13 @@ def _source_number(context: Context, tree: ast.Expr) -> float:
 
 def _phases(context: Context) -> tuple[model.Phase, ...]:
     trees = list(context.names.phases.values())
-    turns = turn_scopes(trees, context.names.is_mutable)
-    scopes = phase_scopes(trees, context.names.is_mutable)
+    known = context.names.is_mutable, context.names.promises
+    turns, scopes = turn_scopes(trees, *known), phase_scopes(trees, *known)
     for tree in trees:
         if tree.variable.text not in words.RESERVED:
             warn_shadow(context, tree.variable, Scope())
-    known = zip(trees, turns, scopes, strict=True)
-    return tuple(_phase(context, tree, turn, scope) for tree, turn, scope in known)
+    both = zip(trees, turns, scopes, strict=True)
+    return tuple(_phase(context, tree, turn, scope) for tree, turn, scope in both)
 
 
 def _phase(context: Context, tree: ast.Phase, turn: Scope, scope: Scope) -> model.Phase:
@@ -319,7 +335,7 @@ def _phase(context: Context, tree: ast.Phase, turn: Scope, scope: Scope) -> mode
         notes = [Note(first.span, "the first one is here")]
         context.found.add("GN124", extra.span, word=type(extra).__name__.lower(), notes=notes)
     allow = _allow(context, allows[0], scope, tree.name.text) if allows else None
-    scope = scope.joining(allowed_pairs(tree))
+    scope = scope.joining(allowed_pairs(tree, context.names.promises))
     body, facts = check_update(context, updates[0].body if updates else (), scope)
     where = f"the update of phase `{tree.name.text}`"
     forbid_oracle(context, facts, where)
@@ -505,7 +521,8 @@ def _warn_unused_names(context: Context, blocks: tuple[ast.Block, ...]) -> None:
     for name, info in names.features.items():
         unread = info.stage is ORACLE and name not in names.used
         _warn(context, unread, "GN901", info.tree.name, "oracle")
-        unwritten = info.stage.written and phases_known and name not in names.written
+        kept = name in names.written or name in names.precomputed
+        unwritten = info.stage.written and phases_known and not kept
         _warn(context, unwritten, "GN906", info.tree.name, "state feature")
     graph = first_of(blocks, ast.GraphDecl)
     for word in graph.attributes if graph is not None else ():

@@ -22,7 +22,7 @@ from gnarl_dsl.check.expressions import (
     require_symmetry,
     warn_if_unguarded,
 )
-from gnarl_dsl.check.scopes import Binding, Pairs, Scope, joined_pairs
+from gnarl_dsl.check.scopes import Binding, Pairs, Scope
 from gnarl_dsl.check.symmetry import writes_alike
 from gnarl_dsl.check.types import MASK, NO_FACTS, NODE, Facts, Typed
 from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, ORACLE, Stage
@@ -91,8 +91,10 @@ def _local_let(context: Context, tree: ast.LocalLet, block: _Block) -> Binding:
 
 def _when(context: Context, tree: ast.When, block: _Block) -> None:
     condition = check_as(context, tree.condition, block.scope, MASK, "the condition of `if`")
-    then = _branch(context, tree.then, block, joined_pairs(tree.condition, True))
-    other = _branch(context, tree.otherwise, block, joined_pairs(tree.condition, False))
+    then = _branch(context, tree.then, block, context.names.promises.joined(tree.condition, True))
+    other = _branch(
+        context, tree.otherwise, block, context.names.promises.joined(tree.condition, False)
+    )
     known = known_truth(condition)
     if known is not None:
         chosen = then if known else other

@@ -16,6 +16,7 @@ MATH = tuple(operator.name for operator in OPERATORS.values() if operator.called
 NEAR: Mapping[str, str] = {"neighbors": "both", "successors": "out", "predecessors": "in"}
 DEGREES: Mapping[str, str] = {"degree": "both", "out_degree": "out", "in_degree": "in"}
 CHASES = ("depth", "path_cost", "on_cycle")
+OF_THE_GRAPH = frozenset(["m", "edge", *DEGREES])  # what one look at the graph tells
 DISTANCE = "distance"  # how far two nodes are apart; not reserved, what a spec declares comes first
 
 

@@ -673,3 +673,76 @@ def test_what_a_phase_allows_holds_in_later_phases_and_for_experts(allow: str, w
     text = JOINED.format(kind="undirected", place="edge", allow=allow)
     found = [d for d in check_text(text).diagnostics if d.code == "GN904"]
     assert len(found) == warned
+
+
+LETS = """gnarl 1
+problem p
+graph undirected
+features
+  A   input  edge  scalar  ~ uniform(0, 1)
+  on  state  node  mask    = false
+let joined(x, y) = edge(x, y) and on[x]
+let apart(a, b)  = not joined(b, a)
+let either(x, y) = joined(x, y) or on[y]
+phase pick(v)
+  allow not on[v]
+  update
+    on[v] := true
+horizon n rounds
+correct forall x in nodes, y in nodes: {formula}
+"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "warned"),
+    [
+        ("joined(x, y) and A[x, y] < 1", 0),
+        ("joined(y, x) and A[x, y] < 1", 0),  # undirected
+        ("apart(x, y) or A[x, y] < 1", 0),
+        ("either(x, y) and A[x, y] < 1", 1),
+        ("joined(x, x) and A[x, y] < 1", 1),
+        ("apart(x, y) and A[x, y] < 1", 1),
+    ],
+)
+def test_a_let_that_asks_for_an_edge_is_a_guard(formula: str, warned: int) -> None:
+    checked = check_text(LETS.format(formula=formula))
+    codes = [d.code for d in checked.diagnostics if d.code not in ("GN901", "GN907")]
+    assert codes == ["GN904"] * warned
+
+
+def test_lets_that_call_each_other_are_looked_into_once() -> None:
+    chain = "".join(f"let f{k}(x, y) = f{k + 1}(x, y) and f{k + 1}(y, x)\n" for k in range(40))
+    text = LETS.replace("let joined", f"{chain}let f40(x, y) = edge(x, y)\nlet joined")
+    checked = check_text(text.format(formula="f35(x, y) and A[x, y] < 1"), allow_costly=True)
+    assert not [d for d in checked.diagnostics if d.code == "GN904"]
+
+
+@pytest.mark.parametrize(
+    ("graph", "start", "warned"),
+    [
+        ("undirected", "0", ["GN906"]),
+        ("undirected", "w[x]", ["GN906"]),
+        ("undirected", "sum(y in neighbors(x): w[y])", []),
+        ("undirected", "around(x)", []),
+        ("undirected", "degree(x)", ["GN906"]),
+        ("undirected mutable", "degree(x)", []),  # as it was before the first pick
+    ],
+)
+def test_what_is_computed_once_needs_no_update(graph: str, start: str, warned: list[str]) -> None:
+    text = f"""gnarl 1
+problem p
+graph {graph}
+features
+  w   input  node     scalar  ~ uniform(0, 1)
+  on  state  node     mask    = false
+  d   state  node(x)  scalar  = {start}
+let around(x) = max(y in nodes where edge(x, y): w[y])
+phase pick(v)
+  allow not on[v]
+  update
+    on[v] := true
+horizon n rounds
+objective o = sum(x in nodes where on[x]: d[x] + around(x))
+"""
+    found = [d.code for d in check_text(text).diagnostics]
+    assert [code for code in found if code == "GN906"] == warned

@@ -6,6 +6,7 @@ import pytest
 from made_experts import COVER, MADE, RULES, made_problem
 
 from gnarl_compiler.describe.summary import render_summary
+from gnarl_dsl.check.cost import describe
 from gnarl_dsl.format.house_style import format_text
 from gnarl_dsl.loading import check_text, loads
 from gnarl_dsl.model import BestExpert, Problem, SearchExpert
@@ -97,3 +98,32 @@ def test_oracles() -> None:
     summary = render_summary(problem)
     assert "a: the best of nearest, weak on each instance, which read no oracle" in summary
     assert "c: search for tour, 2,000 picks per instance" in summary
+
+
+def test_greed_costs_what_it_tries() -> None:
+    """Every pick is made in a copy of the state; later phases need their masks, too."""
+    text = """gnarl 1
+problem p
+graph undirected
+features
+  on    state  node  mask  = false
+  near  state  pair  mask  = false
+phase one(u)
+  allow not on[u]
+phase two(v)
+  allow exists x in nodes: near[x, v] or v != u
+  update
+    on[u] := true
+    for x in nodes, y in nodes where on[x] and on[y]
+      near[x, y] := true
+horizon n rounds
+objective o = count(x in nodes where on[x])
+expert greed = greedy o
+"""
+    costs = loads(text).costs
+    assert describe(dict(costs.experts)["greed"]) == "O(n^4)"
+    plain = text.replace("    for x in nodes, y in nodes where on[x] and on[y]\n", "")
+    plain = plain.replace("      near[x, y] := true\n", "")
+    plain = plain.replace("  near  state  pair  mask  = false\n", "")
+    plain = plain.replace("exists x in nodes: near[x, v] or v != u", "v != u")
+    assert describe(dict(loads(plain).costs.experts)["greed"]) == "O(n^3)"

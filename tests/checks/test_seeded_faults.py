@@ -114,7 +114,7 @@ FAULTS = {
     # Two nodes are joined before the test matters. With three, the first edge stays "useful"
     # and the expert, which stays where it is active, never leaves s.
     "Prim, <= in the key test": Fault(
-        "mst_prim", "A[x, y] < key[y]", "A[x, y] <= key[y]", "expert-late", 3, 2, 18, "prim"
+        "mst_prim", "A[x, y] < key[y]", "A[x, y] <= key[y]", "expert-fails", 3, 2, 18, "prim"
     ),
     # Two nodes are right once both are reached. With three, another node than s may be asked to go
     # on before the third is reached: it can only lead back to s, and what leads from s then leads
@@ -148,7 +148,7 @@ FAULTS = {
         "bfs",
         "    reach[u] := true\n    reach[v] := true\n    pred[v]  := u",
         "    reach[u] := true",
-        "expert-late",
+        "expert-fails",
         2,
         1,
         2,

@@ -19,10 +19,13 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_dsl.loading import loads
 from gnarl_dsl.model import Problem
 from gnarl_dsl.specs import find_spec
-from gnarl_runtime.checks.findings.findings import Failure, Property
+from gnarl_runtime.checks.findings.findings import Failure, Property, Report
+from gnarl_runtime.checks.findings.wishes import Options
+from gnarl_runtime.checks.report.report_text import report_text
 from gnarl_runtime.checks.witness import pictures as witness_pictures
 from gnarl_runtime.checks.witness import witness_files
 from gnarl_runtime.checks.witness.ascii_drawing import draw_graph
+from gnarl_runtime.checks.witness.candidates import smaller_instances
 from gnarl_runtime.checks.witness.replay import holds
 from gnarl_runtime.checks.witness.shrink import minimise
 from gnarl_runtime.checks.witness.telling import render
@@ -111,6 +114,52 @@ def test_shrinking_stops_in_time() -> None:
     began = time.process_time()
     minimise(problem, failure, seconds=0.2)
     assert time.process_time() - began < 2.0
+    assert not minimise(problem, failure, seconds=0.0).smallest
+
+
+def test_only_what_was_made_as_small_as_can_be_is_called_the_smallest() -> None:
+    problem, failure = early_cover()
+    large = replace(failure, count=3)
+    report = Report(problem, (), (), 0, (large,), (), 0.0)
+    assert "3 times; one case:" in report_text(report, Options())
+    small = replace(minimise(problem, failure), count=3)
+    assert small.smallest
+    told = report_text(replace(report, failures=(small,)), Options())
+    assert "3 times; the smallest case:" in told
+
+
+METRIC = """
+gnarl 1
+problem apart
+graph undirected complete
+features
+  far   input  {place}  scalar  ~ euclidean
+  step  input  node     scalar  ~ integers(2, 6)
+  on    state  node     mask    = false
+phase pick(v)
+  allow not on[v]
+  update
+    on[v] := true
+horizon n rounds
+objective o = sum(x in nodes, y in nodes where on[x] and x != y: far[x, y] + step[x])
+instances complete
+  train 1  complete(n = 4)
+  valid 1  complete(n = 4)
+  test  1  complete(n = 4)
+"""
+
+
+@pytest.mark.parametrize("place", ["edge", "pair"])
+def test_plainer_values_are_ones_that_the_source_can_draw(place: str) -> None:
+    problem = loads(METRIC.format(place=place))
+    instance = random_instance(problem, 0, 0, 4)
+    tried = [one.inputs for one, _ in smaller_instances(problem, instance)]
+    plain = [inputs for inputs in tried if (inputs["far"] == 1).any()]
+    assert plain
+    for inputs in tried:
+        assert not inputs["far"].diagonal().any()
+        assert (inputs["far"] == inputs["far"].T).all()
+        assert set(inputs["step"]) <= {2.0, 3.0, 4.0, 5.0, 6.0}
 
 
 @pytest.mark.parametrize("kind", ["dead-end", "invalid-end", "run-error", "relabelling"])

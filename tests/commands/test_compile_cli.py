@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -340,6 +341,24 @@ def test_costly_specs_need_a_flag(tmp_path: Path, capsys: Capture) -> None:
     assert code == 1
     assert "GN601" in err
     assert run(path, "--quiet", "--allow-costly", capsys=capsys)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["check", "trace", "train", "eval", "solve", "view"])
+def test_every_command_that_reads_a_spec_takes_the_flag(name: str) -> None:
+    parser = import_module(f"gnarl_runtime.commands.{name}").build_parser()
+    assert "--allow-costly" in parser.format_help()
+
+
+def test_a_costly_spec_can_be_played(tmp_path: Path, capsys: Capture) -> None:
+    from gnarl_runtime.commands.trace import main as trace
+
+    costly = "count(a in nodes, b in nodes, c in nodes, d in nodes where seen[a] and seen[d])"
+    text = CLEAN.replace("count(x in nodes where seen[x])", costly)
+    splits = "".join(f"  {split} 1 er(n = 3, p = 0.5)\n" for split in ("train", "valid", "test"))
+    path = write(tmp_path, f"{text}instances er\n{splits}")
+    assert trace([path, "--nodes", "3"]) == 1
+    assert "--allow-costly" in capsys.readouterr().err
+    assert trace([path, "--nodes", "3", "--allow-costly"]) == 0
 
 
 def test_an_unknown_param_is_the_specs_business(capsys: Capture) -> None:

@@ -15,6 +15,7 @@ from gnarl_compiler.instances.draw import (
     families,
     family_of,
 )
+from gnarl_compiler.instances.sources import could_draw
 from gnarl_runtime.evaluation.evaluate import split_sizes
 from gnarl_runtime.instances.pools import draw_pool
 from tests.helpers.shipped_specs import shipped
@@ -140,3 +141,38 @@ def test_new_words_are_ordinary_names() -> None:
         assert problem.feature(word).is_truth
         text = SPEC.format(law="uniform(0, 1)", more="").replace("  w  ", f"  {word}  ")
         assert gnarl.loads(text.replace("pick(v)", f"{word}(v)")).feature(word).is_number
+
+
+# What a source can draw
+
+
+@pytest.mark.parametrize(
+    "law",
+    ["uniform(0, 1)", "clrs_weight", "euclidean", "exponential", "integers(1, 4)", "lognormal"],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_drawn_could_be_drawn(law: str, seed: int) -> None:
+    problem = several(law)
+    for drawn in draw_split(problem, "train", 6, seed=seed):
+        feature = problem.feature("A")
+        assert could_draw(feature, drawn.graph, drawn.inputs["A"])
+        negative = drawn.inputs["A"] - 9.0 * drawn.graph.adjacency
+        assert not could_draw(feature, drawn.graph, negative) or not drawn.graph.m
+
+
+def test_distances_of_a_plane_and_positions_along_a_path() -> None:
+    """From a node to itself there is no way; positions are all different."""
+    text = SPEC.format(law="euclidean", more="train 12  path(n = 9)")
+    text = text.replace("A  input  edge", "A  input  pair").replace(
+        "uniform(0, 1)\n  on", "position\n  on"
+    )
+    problem = gnarl.loads(text.replace("integers(5, 9)", "euclidean"))
+    for drawn in draw_split(problem, "train", 12):
+        far, place = drawn.inputs["A"], drawn.inputs["w"]
+        assert could_draw(problem.feature("A"), drawn.graph, far)
+        assert could_draw(problem.feature("w"), drawn.graph, place)
+        assert not could_draw(problem.feature("A"), drawn.graph, far + np.eye(len(far)))
+        assert not could_draw(problem.feature("A"), drawn.graph, far + np.triu(far, 1))
+        assert not could_draw(problem.feature("w"), drawn.graph, np.zeros_like(place))
+        if drawn.graph.m == drawn.graph.n - 1 and drawn.graph.adjacency.sum(axis=0).max() <= 2:
+            assert not could_draw(problem.feature("w"), drawn.graph, np.roll(place, 3)[::-1])

@@ -13,6 +13,7 @@ from shipped_specs import SHIPPED, shipped
 import gnarl_dsl as gnarl
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.explain import why_illegal
+from gnarl_compiler.interpret.trace import describe_changes, summarise_changes
 from gnarl_runtime.commands.trace import main
 
 
@@ -73,6 +74,45 @@ def test_why_points_at_the_clause_inside_a_let() -> None:
     state = game.step(state, 1).state
     (reason,) = why_illegal(game, state, 1)
     assert reason.describe(game.problem) == "line 6 in `fresh`: `not hit[x]` is false with x = 1"
+
+
+def test_why_goes_into_or_and_into_derived_features() -> None:
+    text = (
+        "gnarl 1\nproblem t\ngraph undirected\nfeatures\n  hit state node mask = false\n"
+        "  far derived node(x) mask = degree(x) > 5 and hit[x]\n"
+        "  good derived node(x) mask = not (hit[x] or degree(x) < 2)\n"
+        "phase pick(v)\n  allow far[v] or good[v]\n  update\n    hit[v] := true\n"
+        "horizon n rounds\nobjective it = count(x in nodes where hit[x])\n"
+    )
+    game = Interpreter(gnarl.loads(text))
+    state = game.reset(make_instance(make_graph(3, [(0, 1), (1, 2)])))
+    assert [reason.describe(game.problem) for reason in why_illegal(game, state, 0)] == [
+        "line 6 in `far`: `degree(x) > 5` is false with x = 0 (way 1 of 2)",
+        "line 6 in `far`: `hit[x]` is false with x = 0 (way 1 of 2)",
+        "line 7 in `good`: `degree(x) < 2` is true with x = 0 (way 2 of 2)",
+    ]
+    assert why_illegal(game, state, 1) == []
+    state = game.step(state, 1).state
+    assert [reason.describe(game.problem) for reason in why_illegal(game, state, 1)] == [
+        "line 6 in `far`: `degree(x) > 5` is false with x = 1 (way 1 of 2)",
+        "line 7 in `good`: `hit[x]` is true with x = 1 (way 2 of 2)",
+    ]
+
+
+def test_many_cells_of_one_line_are_summed_up() -> None:
+    text = (
+        "gnarl 1\nproblem t\ngraph undirected\nfeatures\n  on state node mask = false\n"
+        "  near state pair mask = false\nphase pick(v)\n  allow not on[v]\n  update\n"
+        "    on[v] := true\n    for x in nodes, y in nodes\n      near[x, y] := true\n"
+        "horizon n rounds\nobjective it = count(x in nodes where on[x] and near[x, x])\n"
+    )
+    game = Interpreter(gnarl.loads(text))
+    moved = game.step(game.reset(make_instance(make_graph(4, []))), 2)
+    assert summarise_changes(game.problem, moved.changes) == (
+        "on[2] false → true (line 10); near[0, 0] false → true, near[0, 1] false → true, "
+        "near[0, 2] false → true, near[0, 3] false → true and 12 more of near (line 12)"
+    )
+    assert len(describe_changes(game.problem, moved.changes)) == 17
 
 
 def test_every_illegal_node_has_a_reason() -> None:

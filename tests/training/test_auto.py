@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import networkx as nx
@@ -11,7 +12,11 @@ import pytest
 from shipped_specs import shipped
 
 import gnarl_dsl as gnarl
+from gnarl_runtime.api import larger_graphs, train_policy
+from gnarl_runtime.api import verdict as verdicts
 from gnarl_runtime.api.larger_graphs import Larger
+from gnarl_runtime.api.train_policy import Request
+from gnarl_runtime.api.training_texts import standings_table
 from gnarl_runtime.api.verdict import (
     Placing,
     Verdict,
@@ -27,7 +32,8 @@ from gnarl_runtime.evaluation.evaluate import FRESH
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.network.policy_config import PolicyConfig
 from gnarl_runtime.search.strategy import OPENING, PICKS
-from gnarl_runtime.training.auto.auto import decide
+from gnarl_runtime.training.auto import auto, standings
+from gnarl_runtime.training.auto.auto import Wish, decide
 from gnarl_runtime.training.auto.choice import RANDOM, Choice, Standing
 from gnarl_runtime.training.auto.race import endless, run_race
 from gnarl_runtime.training.auto.standings import find_standings
@@ -92,6 +98,49 @@ def test_everybody_plays_the_validation_graphs() -> None:
     assert not by_name["nearest"].reads_oracle
     best = max(entry.objective or -np.inf for entry in found)
     assert by_name["optimal"].objective == pytest.approx(best)
+    assert {entry.graphs for entry in found} == {10}
+
+
+def test_slow_experts_play_a_few_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standings, "SECONDS", -1.0)
+    mvc, recipe = shipped("mvc"), Recipe(validation=Validation(graphs=30, nodes=(5, 6)))
+    found = find_standings(mvc, recipe, 0, tell)
+    assert {entry.graphs for entry in found} == {2 * standings.FEW}
+    assert "on 20 validation graphs" in standings_table(mvc, found)
+
+
+# Time
+
+
+def test_instances_are_as_many_as_can_be_drawn_in_a_share_of_the_time() -> None:
+    for name, pool in (("rgc", 1_000), ("mvc", None)):  # 10,000 and 1,000 by their specs
+        wish = Wish(shipped(name), Recipe(), 0, minutes=0.1)
+        assert auto._affordable(wish, wish.base, each=0.1).data.pool == pool
+        assert auto._affordable(wish, wish.base, each=1e-6).data.pool is None
+
+
+def test_the_time_of_an_update_is_measured_on_few_instances(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Slow(Learner):
+        def update(self) -> dict[str, float]:
+            time.sleep(0.02)
+            return super().update()
+
+    made: list[tuple[Recipe, Slow]] = []
+
+    def make(problem: gnarl.Problem, recipe: Recipe, seed: int) -> Slow:
+        made.append((recipe, Slow(0.5)))
+        return made[-1][1]
+
+    monkeypatch.setattr(train_policy, "make_trainer", make)
+    monkeypatch.setattr(train_policy, "CALIBRATION", 0.01)
+    request = Request(shipped("rgc"), Recipe(trainer="bc+improve"), "auto")
+    assert train_policy.seconds_per_update(request, "improve", 0.1) > 0.01
+    [(recipe, trainer)] = made
+    assert recipe.data.pool == 1_000
+    assert recipe.parts == ("improve",)
+    assert trainer.done == 2  # one that may compile, one that is measured: no time for a third
 
 
 # The race
@@ -133,6 +182,28 @@ def test_the_best_setting_wins_and_those_that_come_apart_are_out(rates: list[flo
     assert winner == rates.index(max(rates))
     assert len(heats) >= len([rate for rate in rates if rate >= 0])
     assert all(heat.reward >= 0 for heat in heats)
+
+
+def test_where_one_update_takes_all_the_time_nobody_else_runs() -> None:
+    class Slow(Learner):
+        def update(self) -> dict[str, float]:
+            began = time.process_time()
+            while time.process_time() - began < 0.02:
+                pass
+            return super().update()
+
+    trainers: list[Slow] = []
+
+    def make(problem: gnarl.Problem, recipe: Recipe) -> Slow:
+        trainers.append(Slow(float(recipe.doc)))
+        return trainers[-1]
+
+    settings = [({"bc.lr": rate}, Recipe(doc=str(rate))) for rate in (0.1, 0.5, 0.3)]
+    own = make, Judge(), 0.01, tell
+    winner, heats = run_race(shipped("mvc"), settings, *own)  # type: ignore[arg-type]
+    assert winner == 0
+    assert len(heats) == 1
+    assert [trainer.done for trainer in trainers] == [2, 0, 0]
 
 
 def test_a_race_knows_no_end() -> None:
@@ -186,6 +257,20 @@ def test_an_untrained_policy_is_behind_the_expert() -> None:
     assert verdict.larger[1].word == "behind"
     assert "also BEHIND" in text
     assert "48 nodes" in text.splitlines()[-1]
+
+
+def test_a_verdict_takes_its_time_where_experts_are_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = shipped("max_independent_set")
+    recipe = Recipe(
+        policy=PolicyConfig(width=4, rounds=1), validation=Validation(graphs=60, nodes=12)
+    )
+    policy = fresh_policy(problem, recipe, 0)
+    monkeypatch.setattr(verdicts, "SECONDS", -1.0)
+    assert judge(policy, problem, recipe, 0).graphs == verdicts.FEW
+    monkeypatch.setattr(larger_graphs, "_GROWTH", 0.0)  # a guess that is far off
+    monkeypatch.setattr(larger_graphs, "_SECONDS", -1.0)
+    assert judge(policy, problem, recipe, 0).larger
+    assert not judge(policy, problem, recipe, 0, trained=-1.0).larger
 
 
 def larger(nodes: int, word: str) -> Larger:

@@ -16,6 +16,7 @@ from gnarl_runtime.instances.pools import Pool, draw_pool, joined, most_nodes
 from gnarl_runtime.network.policy import Policy, PolicyConfig
 from gnarl_runtime.search.outcomes import Outcomes, blank_outcomes
 from gnarl_runtime.search.rollout import play
+from gnarl_runtime.training.auto import larger
 from gnarl_runtime.training.auto.choice import RANDOM, Choice, Standing
 from gnarl_runtime.training.auto.larger import learn_larger, with_larger
 from gnarl_runtime.training.improve.improve import ImproveTrainer
@@ -168,6 +169,12 @@ def test_defaults_look_at_graphs_three_times_as_large() -> None:
     looked_up = learn_larger(problem, found, by_rule.model_copy(update={"expert": "optimal"}))
     assert looked_up.bc.larger == 0
     assert looked_up.improve.larger > 0
+
+
+def test_larger_graphs_are_left_where_one_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = shipped("min_dominating_set")
+    monkeypatch.setattr(larger, "FIRST", -1.0)
+    assert with_larger(problem, Recipe(), standings(problem), 0) == Recipe()
 
 
 def test_who_says_which_sizes_is_heeded() -> None:

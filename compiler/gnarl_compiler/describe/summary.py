@@ -29,7 +29,8 @@ from gnarl_dsl.model import (
     Window,
 )
 from gnarl_dsl.model.kinds import ABSOLUTE
-from gnarl_dsl.report.source import Span
+from gnarl_dsl.report.source import Source, Span
+from gnarl_dsl.syntax.waivers import Waiver, waivers_in
 
 _LABEL = 13
 _INDENT = "  "
@@ -176,7 +177,9 @@ def _endings(problem: Problem) -> Iterator[Entry]:
     if problem.terminate is not None:
         yield "terminate", f"when {problem.text_of(problem.terminate.span)}"
     if problem.stop is not None:
-        when = "" if problem.stop.when is None else f", when {problem.text_of(problem.stop.when.span)}"
+        when = (
+            "" if problem.stop.when is None else f", when {problem.text_of(problem.stop.when.span)}"
+        )
         yield "may stop", f"at the start of a round{when}"
     if problem.valid is not None:
         yield "valid", problem.text_of(problem.valid.span)
@@ -261,9 +264,17 @@ def _verdict(problem: Problem) -> Iterator[Entry]:
     if costs.experts:
         each = ", ".join(f"{name} {describe(terms)}" for name, terms in costs.experts)
         yield "cost", f"per step of an expert: {each}"
+    for file, source in enumerate(problem.sources):
+        for waiver in waivers_in(Source(source.name, source.text), file):
+            yield "waived", _waiver(waiver, source.name if file else "")
     yield "deployable", f"{'yes' if problem.deployable else 'no'}: {_deployable_reason(problem)}"
     yield "observed", ", ".join(row.name for row in feature_rows(problem) if not row.hidden)
     yield "hash", problem.hash
+
+
+def _waiver(waiver: Waiver, inherited_from: str) -> str:
+    where = f"line {waiver.line}" + (f" of {inherited_from}" if inherited_from else "")
+    return f"{waiver.property}, {where}: {waiver.reason or 'no reason given'}"
 
 
 def _deployable_reason(problem: Problem) -> str:

@@ -32,6 +32,8 @@ from gnarl_dsl.model.kinds import (
     Place,
 )
 
+_ROUNDING = 1e-6  # of float32
+
 
 @dataclass(frozen=True)
 class Source:
@@ -50,6 +52,8 @@ class Source:
     told: tuple[str, ...] = ()  # arguments that no spec writes
     positive: bool = False  # it never draws 0 or less
     counts: bool = False  # or may be numbers of things
+    # Whether values can stand together, each being one that may be drawn.
+    together: Callable[[Graph, Place, NDArray[Any]], bool] | None = None
 
     @property
     def signature(self) -> SourceSignature:
@@ -63,6 +67,34 @@ def usual_range(source: InputSource | None) -> tuple[float, float]:
     if source is None or known is None or known.span is None:
         return 0.0, 1.0
     return known.span(source.args)
+
+
+def could_draw(feature: Feature, graph: Graph, values: NDArray[Any]) -> bool:
+    """Whether one of an input's laws may give these values; what is brought may give any."""
+    laws = () if feature.source is None else feature.source.laws
+    if not laws or any(law.name not in SOURCES for law in laws):
+        return True
+    return any(_could_be(SOURCES[law.name], law.args, feature.place, graph, values) for law in laws)
+
+
+def is_metric(feature: Feature) -> bool:
+    """Whether an input says how far nodes are apart."""
+    laws = () if feature.source is None else feature.source.laws
+    return any(law.name in SOURCES and SOURCES[law.name].together is _are_distances for law in laws)
+
+
+def _could_be(
+    law: Source, args: Sequence[float], place: Place, graph: Graph, values: NDArray[Any]
+) -> bool:
+    used = values[graph.adjacency] if place is EDGE else values
+    room = _ROUNDING * np.maximum(1.0, np.abs(used))
+    if law.ordered and not np.all((args[0] - room <= used) & (used <= args[1] + room)):
+        return False
+    if law.whole and not np.all(np.abs(used - np.round(used)) <= room):
+        return False
+    if law.positive and not np.all(used > 0):
+        return False
+    return law.together is None or law.together(graph, place, values)
 
 
 def draw_feature(
@@ -134,6 +166,19 @@ def _distances(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[n
     """Distances between points drawn uniformly from the unit square."""
     x, y = rng.random((2, graph.n))
     return _single(np.hypot(x[:, None] - x, y[:, None] - y))
+
+
+def _are_distances(graph: Graph, place: Place, values: NDArray[np.float64]) -> bool:
+    """Nothing from a node to itself, the same both ways, and no detour by one node is shorter."""
+    known = graph.adjacency if place is EDGE else ~np.eye(graph.n, dtype=np.bool_)
+    twice = known & known.T
+    if values.diagonal().any() or (values != values.T)[twice].any():
+        return False
+    far = np.where(known, values, np.where(known.T, values.T, np.inf))
+    if (far[known] < 0).any() or (far[known] > math.sqrt(2) + _ROUNDING).any():
+        return False
+    detour = (far[:, :, None] + far[None, :, :]).min(axis=1, initial=np.inf)
+    return bool((far <= detour + _ROUNDING)[known].all())
 
 
 def _everywhere(
@@ -210,6 +255,15 @@ def _along_path(graph: Graph, order: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array(found) if len(found) == graph.n else order
 
 
+def _is_position(graph: Graph, place: Place, values: NDArray[np.float64]) -> bool:
+    """Whether these are i / n for some order of the nodes, which along a path is that path."""
+    order = np.argsort(values, kind="stable")
+    evenly = np.allclose(values[order], np.arange(graph.n) / graph.n)
+    if not evenly or graph.n < 2 or graph.m != graph.n - 1:
+        return bool(evenly)
+    return bool((_along_path(graph, order) == order).all())
+
+
 def _square(graph: Graph, args: Sequence[float], rng: Generator) -> NDArray[np.complex128]:
     x, y = rng.random((2, graph.n))
     return np.asarray(x + 1j * y).astype(np.complex64).astype(np.complex128)
@@ -260,6 +314,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             (SCALAR,),
             (),
             "distances of points in the unit square",
+            together=_are_distances,
         ),
         "exponential": Source(
             _everywhere(_exponential),
@@ -317,6 +372,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             (SCALAR,),
             (),
             "i / n for the i-th node along a path, or in random order",
+            together=_is_position,
         ),
         "square": Source({NODE: _square}, (POINT,), (), "points of the unit square, uniformly"),
         "given": Source(

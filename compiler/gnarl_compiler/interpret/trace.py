@@ -14,6 +14,7 @@ from gnarl_compiler.interpret.explain import why_illegal
 from gnarl_compiler.interpret.state import STOP, Change, State, Value
 from gnarl_dsl.model import Feature, Problem
 
+_AT_ONCE = 4  # cells of a feature, written by one line, that a summary shows
 Policy = Callable[[State], NDArray[np.float64]]  # (nodes,), and to end it if that may be
 
 
@@ -122,20 +123,42 @@ def _with_end(game: Interpreter, chances: NDArray[np.float64], end: bool) -> NDA
 def describe_changes(
     problem: Problem, changes: tuple[Change, ...], labels: Sequence[str] = ()
 ) -> list[str]:
-    """What a step changed, a line of the spec at a time; writes of the same value are left out.
+    """What a step changed, a cell at a time; writes of the same value are left out.
 
     Nodes are called by their labels, or by number without any.
     """
-    texts = []
+    return [
+        f"{_change_text(problem, change, labels)} (line {problem.line_of(change.span)})"
+        for change in changes
+        if change.before != change.after
+    ]
+
+
+def summarise_changes(problem: Problem, changes: tuple[Change, ...]) -> str:
+    """The same on one line: of a feature that a line of the spec has much to do with, the first."""
+    written: dict[tuple[str, int], list[Change]] = {}
     for change in changes:
-        if change.before == change.after:
-            continue
-        feature = None if change.target == "edge" else problem.feature(change.target)
-        cell = _cell_text(change, labels)
-        values = change.before, change.after
-        before, after = (_value_text(feature, value, labels) for value in values)
-        texts.append(f"{cell} {before} → {after} (line {problem.line_of(change.span)})")
-    return texts
+        if change.before != change.after:
+            place = change.target, problem.line_of(change.span)
+            written.setdefault(place, []).append(change)
+    if all(len(group) <= _AT_ONCE + 1 for group in written.values()):
+        return "; ".join(describe_changes(problem, changes))
+    texts: list[str] = []
+    for (target, line), group in written.items():
+        shown = [_change_text(problem, change, ()) for change in group[:_AT_ONCE]]
+        more = len(group) - len(shown)
+        if more > 1:
+            texts.append(f"{', '.join(shown)} and {more} more of {target} (line {line})")
+        else:
+            texts += describe_changes(problem, tuple(group))
+    return "; ".join(texts)
+
+
+def _change_text(problem: Problem, change: Change, labels: Sequence[str]) -> str:
+    feature = None if change.target == "edge" else problem.feature(change.target)
+    values = change.before, change.after
+    before, after = (_value_text(feature, value, labels) for value in values)
+    return f"{_cell_text(change, labels)} {before} → {after}"
 
 
 def _cell_text(change: Change, labels: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.evaluation.evaluate import FRESH, split_sizes
 from gnarl_runtime.evaluation.paired import judged, paired
 from gnarl_runtime.instances.pools import draw_pool
+from gnarl_runtime.search.limits import TookTooLong, within
 from gnarl_runtime.search.outcomes import Outcomes
 from gnarl_runtime.search.players import Player
 from gnarl_runtime.search.rollout import play_with
@@ -55,14 +56,16 @@ def judge_larger(
     seed: int,
     nodes: int,
     seconds: float,
+    trained: float,
     tell: Tell,
 ) -> tuple[Larger, ...]:
     """Twice and four times the `nodes` of training, as long as it does not take too long.
 
-    `seconds` is what it took on as many graphs of `nodes`.
+    `seconds` is what it took on as many graphs of `nodes`, `trained` what training took. What an
+    expert costs may grow faster than is guessed, so what takes too long is broken off.
     """
     asked = any(size > nodes for size in _test_sizes(compiled.problem, recipe))
-    limit = _ASKED_FOR if asked else _SECONDS
+    limit = min(_ASKED_FOR, max(_SECONDS, trained)) if asked else _SECONDS
     found: list[Larger] = []
     for times in TIMES if experts else ():
         if _GROWTH * seconds > limit:
@@ -70,8 +73,8 @@ def judge_larger(
         tell(f"graphs of {times * nodes:,} nodes", len(found), len(TIMES))
         began = time.process_time()
         try:
-            outcomes = _play(players, policy, experts, compiled, recipe, seed, times * nodes)
-        except GnarlError:  # a family that has no such graphs
+            outcomes = _play(players, policy, experts, compiled, recipe, seed, times * nodes, limit)
+        except (GnarlError, TookTooLong):  # also a family that has no such graphs
             break
         found.append(_stand(outcomes, policy, experts, compiled.problem, times * nodes))
         seconds = time.process_time() - began
@@ -93,7 +96,9 @@ def _play(
     recipe: Recipe,
     seed: int,
     nodes: int,
+    seconds: float,
 ) -> dict[str, Outcomes]:
+    limit = within(seconds)
     pool = draw_pool(
         compiled.problem,
         count=GRAPHS,
@@ -103,7 +108,10 @@ def _play(
         instances=recipe.data.instances,
         oracles=compiled.oracles,
     )
-    return {name: play_with(players[name], compiled, pool) for name in (policy, *experts)}
+    return {
+        name: play_with(players[name], compiled, pool, progress=limit)
+        for name in (policy, *experts)
+    }
 
 
 def _stand(

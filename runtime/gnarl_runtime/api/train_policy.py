@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from gnarl_compiler.instances.draw import choose_split
 from gnarl_dsl.externs import Given
 from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
@@ -40,6 +41,7 @@ VALIDATIONS = 16  # in a run whose recipe was chosen
 FLAT = 8  # of these in a row without any change that end it
 CALIBRATION = 4.0  # seconds of updates, at most, from which the time of one is known
 _CALIBRATED = 0.02  # of the time there is
+_CALIBRATED_ON = 1_000  # instances at most: drawing more takes time and changes no update's
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,9 @@ class Ran:
 
     def judge(self, progress: Tell | None = None) -> Verdict:
         """How the policy does beside others on fresh graphs; kept in the run folder."""
-        config = self.config
-        verdict = judge(self.policy().policy, self.problem, config.recipe, config.seed, progress)
+        config, seconds = self.config, self.finished.progress.seconds
+        policy = self.policy().policy
+        verdict = judge(policy, self.problem, config.recipe, config.seed, progress, seconds)
         write_verdict(self.run.path, verdict)
         return verdict
 
@@ -343,12 +346,20 @@ def fit_to_minutes(request: Request, minutes: float) -> Recipe:
 
 def seconds_per_update(request: Request, part: str, minutes: float) -> float:
     """Measured once, on a trainer of that part of the recipe that is thrown away."""
-    recipe = request.recipe.model_copy(update={"trainer": part})
-    trainer = make_trainer(request.problem, recipe, request.seed)
+    trainer = make_trainer(request.problem, _calibrated_on(request, part), request.seed)
     trainer.update()
     enough = min(CALIBRATION, _CALIBRATED * 60 * minutes)
     began, count = time.monotonic(), 0
-    while time.monotonic() - began < enough or count < 2:
+    while not count or time.monotonic() - began < (enough if count > 1 else CALIBRATION):
         trainer.update()
         count += 1
     return (time.monotonic() - began) / count
+
+
+def _calibrated_on(request: Request, part: str) -> Recipe:
+    """That part of the recipe alone, on a few instances."""
+    recipe = request.recipe
+    line = choose_split(request.problem, "train", recipe.data.instances)
+    few = min(recipe.data.pool or line.count, _CALIBRATED_ON)
+    data = recipe.data.model_copy(update={"pool": few})
+    return recipe.model_copy(update={"trainer": part, "data": data})

@@ -14,7 +14,9 @@ _WORDS = {"bc": "imitation", "ppo": "PPO", "improve": "self-improvement"}
 def standings_table(problem: Problem, standings: Sequence[Standing]) -> str:
     """Who plays the validation graphs how well: the line to beat."""
     value = problem.objectives[0].name if problem.objectives else ""
-    rows = [("on validation graphs", "right" if problem.correct else "valid", value, "steps", "")]
+    graphs = standings[0].graphs
+    on = f"on {'' if graphs is None else f'{graphs} '}validation graphs"
+    rows = [(on, "right" if problem.correct else "valid", value, "steps", "")]
     rows += [_row(problem, standing) for standing in standings]
     shown = [k for k in range(len(rows[0])) if any(row[k] for row in rows)]
     widths = [max(len(row[k]) for row in rows) for k in shown]

@@ -28,6 +28,7 @@ from gnarl_runtime.evaluation.paired import judged, paired
 from gnarl_runtime.instances.pools import Pool, draw_pool
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.search.free_experts import free_experts
+from gnarl_runtime.search.limits import TookTooLong, within
 from gnarl_runtime.search.outcomes import Outcomes
 from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer, RandomPlayer
 from gnarl_runtime.search.rollout import play_with
@@ -36,6 +37,8 @@ from gnarl_runtime.search.strategy import Strategy
 from gnarl_runtime.search.task import Drivers
 
 VERDICT = "verdict.json"
+SECONDS = 20.0  # of processor time that playing the fresh graphs may take; else there are FEW
+FEW = 20
 SMALL, SMALL_GRAPHS = 8, 20  # nodes of graphs whose optimum is proven, and how many
 PROOF = Strategy("exact", 50_000)
 POLICY, RANDOM = "policy", "random"
@@ -99,9 +102,17 @@ class Verdict(BaseModel):
 
 
 def judge(
-    policy: Policy, problem: Problem, recipe: Recipe, seed: int, progress: Tell | None = None
+    policy: Policy,
+    problem: Problem,
+    recipe: Recipe,
+    seed: int,
+    progress: Tell | None = None,
+    trained: float = math.inf,
 ) -> Verdict:
-    """Play `validation.graphs` fresh graphs with everybody who can be asked."""
+    """Play `validation.graphs` fresh graphs with everybody who can be asked, fewer if that is slow.
+
+    `trained` is how many seconds training took: to look at larger graphs should not take longer.
+    """
     experts = free_experts(problem)
     compiled = compile_for(without_metrics(problem), recipe.reward, experts, metrics=True)
     players: dict[str, Player] = {
@@ -109,15 +120,20 @@ def judge(
         **{name: ExpertPlayer(name, seed) for name in experts},
         RANDOM: RandomPlayer(seed),
     }
+    tell = progress or silent
     pool = _fresh_graphs(compiled, recipe, seed)
     began = time.process_time()
-    outcomes = _play(players, compiled, pool, progress or silent)
+    try:
+        outcomes = _play(players, compiled, pool, tell, SECONDS)
+    except TookTooLong:
+        pool, began = _fresh_graphs(compiled, recipe, seed, FEW), time.process_time()
+        outcomes = _play(players, compiled, pool, tell, math.inf)
     seconds = (time.process_time() - began) * GRAPHS / len(pool)
     figures = judged(list(outcomes.values()), bool(problem.objectives))  # each (G,)
     scores = dict(zip(outcomes, figures, strict=True))
     rival = max(experts, key=lambda name: float(scores[name].mean()), default=None)
     placings = tuple(_placing(name, own) for name, own in outcomes.items())
-    optimum = _optimum(players[POLICY], compiled, recipe, seed, progress or silent)
+    optimum = _optimum(players[POLICY], compiled, recipe, seed, tell)
     nodes = int(pool.batch.n.max())
     if rival is None:
         return Verdict(
@@ -129,7 +145,6 @@ def judge(
             nodes=nodes,
         )
     found = paired(scores[POLICY], scores[rival])
-    tell = progress or silent
     return Verdict(
         graphs=found.graphs,
         placings=placings,
@@ -139,24 +154,27 @@ def judge(
         interval=(found.low, found.high),
         optimum=optimum,
         nodes=nodes,
-        larger=judge_larger(players, POLICY, experts, compiled, recipe, seed, nodes, seconds, tell),
+        larger=judge_larger(
+            players, POLICY, experts, compiled, recipe, seed, nodes, seconds, trained, tell
+        ),
     )
 
 
-def _fresh_graphs(compiled: Compiled, recipe: Recipe, seed: int) -> Pool:
+def _fresh_graphs(compiled: Compiled, recipe: Recipe, seed: int, most: int | None = None) -> Pool:
     """Graphs of the size by which weights were chosen; of several, the first."""
     nodes = recipe.validation.nodes
     size = nodes[0] if isinstance(nodes, tuple) else nodes
-    return _fresh(compiled, recipe, seed, recipe.validation.graphs, size)
+    count = min(recipe.validation.graphs, most or recipe.validation.graphs)
+    return _fresh(compiled, recipe, seed, count, size)
 
 
 def _play(
-    players: Mapping[str, Player], compiled: Compiled, pool: Pool, tell: Tell
+    players: Mapping[str, Player], compiled: Compiled, pool: Pool, tell: Tell, seconds: float
 ) -> dict[str, Outcomes]:
-    outcomes = {}
+    outcomes, limit = {}, within(seconds)
     for place, (name, player) in enumerate(players.items()):
         tell(f"{name} plays fresh graphs", place, len(players))
-        outcomes[name] = play_with(player, compiled, pool)
+        outcomes[name] = play_with(player, compiled, pool, progress=limit)
     return outcomes
 
 

@@ -23,6 +23,7 @@ from gnarl_runtime.checks.explore.small_values import spread
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View, follow_expert
 from gnarl_runtime.checks.findings.findings import SizeSummary
+from gnarl_runtime.checks.findings.waived import Waivers
 from gnarl_runtime.checks.findings.wishes import PLAIN_NODES, Options, Progress
 from gnarl_runtime.checks.properties.arrival import check_arrival
 from gnarl_runtime.checks.properties.episode_properties import (
@@ -81,7 +82,7 @@ class Exploration:
     spaces: list[Space] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.collector = Collector(self.options.only)
+        self.collector = Collector(Waivers(self.problem), self.options.only)
         self.figures = Figures(self.problem)
         self.standings = Standings(self.problem)
 
@@ -108,7 +109,7 @@ class Exploration:
 
     @property
     def finished(self) -> bool:
-        return self.options.stop_at_first and bool(self.collector.kept)
+        return self.options.stop_at_first and self.collector.failing
 
     @property
     def experts(self) -> list[str]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gnarl_dsl.model import Problem
+from gnarl_dsl.syntax.waivers import Waiver
 from gnarl_runtime.checks.explore.small_graphs import MOST_NODES
 from gnarl_runtime.checks.exploring import Exploration, unplayable
 from gnarl_runtime.checks.findings.findings import Failure, Lint, Report
+from gnarl_runtime.checks.findings.waived import Waivers
 from gnarl_runtime.checks.findings.wishes import Options, Progress
+from gnarl_runtime.checks.properties.found import Collector
 
 
 def check_problem(
@@ -30,7 +34,7 @@ def _check(problem: Problem, options: Options, progress: Progress | None) -> Rep
     options = replace(options, max_nodes=min(options.max_nodes, most))
     found = Exploration(problem, options, progress)
     _check_externs(found)
-    if found.collector.kept:  # everything else would only repeat it
+    if found.collector.failing:  # everything else would only repeat it
         return _report(found, 0, (), began)
     found.run()
     _check_playable(found)
@@ -38,21 +42,33 @@ def _check(problem: Problem, options: Options, progress: Progress | None) -> Rep
     examples = 0
     if options.examples and not found.finished:
         examples = _sample(found)
-    _check_idle(found)
+    notes = tuple(_check_idle(found))
     lints = _lints(found) if options.lints and not found.finished else ()
-    return _report(found, examples, lints, began)
+    return _report(found, examples, (*notes, *lints), began)
 
 
 def _report(found: Exploration, examples: int, lints: tuple[Lint, ...], began: float) -> Report:
+    failures, waived = found.collector.waivers.split(_minimised(found))
+    whole = examples > 0 and found.options.only is None and not failures
     return Report(
         problem=found.problem,
         sizes=tuple(found.sizes[n] for n in sorted(found.sizes)),
         experts=found.figures.experts(),
         examples=examples,
-        failures=_minimised(found),
-        lints=lints,
+        failures=failures,
+        lints=(*lints, *_about_waivers(found.collector.waivers, waived, whole)),
         seconds=time.monotonic() - began,
+        waived=waived,
     )
+
+
+def _about_waivers(
+    waivers: Waivers, waived: tuple[tuple[Failure, Waiver], ...], whole: bool
+) -> Iterator[Lint]:
+    """What is wrong with comments that waive something; `whole`: everything was looked for."""
+    yield from waivers.unknown()
+    if whole:
+        yield from waivers.in_vain(tuple(waiver for _, waiver in waived))
 
 
 def _check_externs(found: Exploration) -> None:
@@ -67,7 +83,7 @@ def _check_externs(found: Exploration) -> None:
 
 def _check_playable(found: Exploration) -> None:
     """A spec whose episodes are all over at their start has nothing to play."""
-    if found.collector.kept or not unplayable(found.spaces):
+    if found.collector.failing or not unplayable(found.spaces):
         return
     space = next(space for space in found.spaces if space.board.nodes > 1 and len(space))
     phase = found.problem.phases[0]
@@ -84,12 +100,12 @@ def _check_standings(found: Exploration) -> None:
             found.collector.add(failure)
 
 
-def _check_idle(found: Exploration) -> None:
+def _check_idle(found: Exploration) -> Iterator[Lint]:
     """Parts of the spec that never matter; told only where nothing else is wrong.
 
     What matters on larger graphs only is not idle, so random plays have the last word.
     """
-    if found.collector.kept or found.options.only not in (None, "idle"):
+    if found.collector.failing or found.options.only not in (None, "idle"):
         return
     from gnarl_runtime.checks.properties.idle import IdleParts, wander
 
@@ -100,6 +116,7 @@ def _check_idle(found: Exploration) -> None:
         parts.add(wander(found.problem, found.options.seed))
     for failure in parts.failures():
         found.collector.add(failure)
+    yield from parts.notes()
 
 
 def _sample(found: Exploration) -> int:
@@ -124,11 +141,29 @@ def _lints(found: Exploration) -> tuple[Lint, ...]:
 
 def _minimised(found: Exploration) -> tuple[Failure, ...]:
     """The failures, each with the smallest witness that can be found."""
-    failures = found.collector.failures()
-    if not found.options.minimise:
-        return failures
+    failures, only = found.collector.failures(), found.options.only
+    if found.options.minimise:
+        from gnarl_runtime.checks.witness.late import told_apart
+
+        waivers = found.collector.waivers
+        small = (told_apart(found.problem, _minimised_one(found, f)) for f in failures)
+        counted = zip(small, failures, strict=True)
+        failures = _joined((replace(one, count=f.count) for one, f in counted), waivers)
+    return tuple(failure for failure in failures if only in (None, failure.property))
+
+
+def _minimised_one(found: Exploration, failure: Failure) -> Failure:
+    """Nobody is shown the witness of what is waived."""
     from gnarl_runtime.checks.witness.shrink import minimise
 
-    return tuple(
-        replace(minimise(found.problem, failure), count=failure.count) for failure in failures
-    )
+    if found.collector.waivers.of(failure.property, failure.span) is not None:
+        return failure
+    return minimise(found.problem, failure)
+
+
+def _joined(failures: Iterable[Failure], waivers: Waivers) -> tuple[Failure, ...]:
+    """One of each property and expert, after some have turned out to be of another property."""
+    collector = Collector(waivers)
+    for failure in failures:
+        collector.add(failure)
+    return collector.failures()

@@ -18,6 +18,8 @@ from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.explore.artifacts import artifact_of, instance_pool
 from gnarl_runtime.checks.findings.findings import Failure
+from gnarl_runtime.checks.findings.waived import Key as WaiverKey
+from gnarl_runtime.checks.findings.waived import Waivers
 from gnarl_runtime.checks.findings.wishes import Options, Progress
 from gnarl_runtime.checks.properties.earned import Earned
 from gnarl_runtime.checks.sample.backends import backend_failures, evaluate_cost
@@ -52,7 +54,7 @@ def sample_failures(
         if progress is not None:
             progress("random instances", start, count)
         work.play(examples[start : start + _AT_ONCE], start)
-        if options.stop_at_first and work.failures:
+        if options.stop_at_first and any(waiver is None for *_, waiver in work.failures):
             break
     else:
         for failure in work.earned.failures():
@@ -67,7 +69,8 @@ class _Sampling:
 
     def __init__(self, problem: Problem, artifact: Artifact, options: Options) -> None:
         self.problem, self.artifact, self.options = problem, artifact, options
-        self.failures: dict[tuple[str, str | None], Failure] = {}
+        self.waivers = Waivers(problem)
+        self.failures: dict[WaiverKey, Failure] = {}
         self.earned = Earned(problem)
         whole = _STEPS if options.jit else _PLAIN_STEPS
         self.steps = whole * min(1.0, _AT_ONCE / max(1, options.examples))
@@ -82,7 +85,7 @@ class _Sampling:
         judge = Judge(arena)
         arena.play(stream(self.options.seed, "check play", start))
         sizes = np.array([instance.graph.n for instance in instances])
-        for entry, count in smallest_each(arena, judge.found(), sizes):
+        for entry, count in smallest_each(arena, judge.found(), sizes, self.waivers):
             self.keep(_failure(arena, instances, entry, count))
         self.earned.add(arena, instances)
         rng = stream(self.options.seed, "check renaming", start)
@@ -96,7 +99,7 @@ class _Sampling:
 
     def keep(self, failure: Failure) -> None:
         """The smaller one of two witnesses against the same property."""
-        key = (failure.property, failure.expert)
+        key = self.waivers.key(failure.property, failure.expert, failure.span)
         known = self.failures.get(key)
         if known is None:
             self.failures[key] = failure

@@ -69,7 +69,8 @@ def other_problem(
     code = read_code(args.extern) if args.extern else None
     if args.spec is None:
         return None, params, code, args.accept_extern
-    return load_problem(args.spec, params, extern=code or ()), {}, code, args.accept_extern
+    problem = load_problem(args.spec, params, args.allow_costly, code or ())
+    return problem, {}, code, args.accept_extern
 
 
 def verify_file_to_read(flag: str, path: str | None) -> None:

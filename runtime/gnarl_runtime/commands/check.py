@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> int:
     _verify(args)
     params = parse_params(args.param)
-    problems = [load_problem(spec, params, extern=args.extern) for spec in args.specs]
+    problems = [load_problem(spec, params, args.allow_costly, args.extern) for spec in args.specs]
     # Numba and the rest are loaded once the command line and the specs make sense.
     if args.replay:
         from gnarl_runtime.commands.work.replay_command import replay_command

@@ -38,7 +38,6 @@ def build_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--emit", choices=EMITS, help="what to show (default: summary)")
     add("-o", "--out", metavar="DIR", help="write the generated module of each spec to DIR")
-    add("--allow-costly", action="store_true", help="accept more than O(n^3) per step")
     add("--quiet", action="store_true", help="show diagnostics only")
     add("--werror", action="store_true", help="count warnings as errors")
     add("--explain", metavar="CODE", help="explain a diagnostic such as GN012, or list all")

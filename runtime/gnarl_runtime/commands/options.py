@@ -39,9 +39,10 @@ def add_specs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_param(parser: argparse.ArgumentParser) -> None:
-    """`-p NAME=VALUE`, any number of times."""
+    """`-p NAME=VALUE`, any number of times, and consent to specs that are slow on large graphs."""
     add, metavar = parser.add_argument, "NAME=VALUE"
     add("-p", "--param", action="append", default=[], metavar=metavar, help="set a param")
+    add("--allow-costly", action="store_true", help="accept more than O(n^3) per step")
 
 
 def add_extern(parser: argparse.ArgumentParser, accept: bool = False) -> None:

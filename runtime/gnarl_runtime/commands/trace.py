@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _trace(args: argparse.Namespace) -> int:
-    problem = load_problem(args.spec, parse_params(args.param), extern=args.extern)
+    problem = load_problem(args.spec, parse_params(args.param), args.allow_costly, args.extern)
     _verify_arguments(problem, args)
     # The interpreter needs NumPy; mistakes above are reported without waiting for it.
     from gnarl_runtime.commands.work.trace_command import Request, report

@@ -62,13 +62,13 @@ def _train(args: argparse.Namespace) -> int:
     if args.resume is not None:
         return _resume(args)
     verify_training(FLAGS, args.minutes, args.threads, args.seed)
-    problem = load_problem(args.spec, parse_params(args.param), extern=args.extern)
+    problem = load_problem(args.spec, parse_params(args.param), args.allow_costly, args.extern)
     weights = _weights(args)
     changes = parse_changes(args.changes)
     name, recipe = choose_recipe(problem, args.recipe, changes, "--set")
     if recipe.params:
         given = {**{k: str(v) for k, v in recipe.params.items()}, **parse_params(args.param)}
-        problem = load_problem(args.spec, given, extern=problem.code)
+        problem = load_problem(args.spec, given, args.allow_costly, problem.code)
     verify_recipe(problem, recipe, name)
     seed = args.seed or 0
     out = args.out or Path("runs") / run_name(problem, name, seed)
@@ -83,7 +83,7 @@ def _train(args: argparse.Namespace) -> int:
 
 
 def _resume(args: argparse.Namespace) -> int:
-    flags = {"changes": "--set", "source": "--from"}
+    flags = {"changes": "--set", "source": "--from", "allow_costly": "--allow-costly"}
     own = ("resume", "extern", "accept_extern")
     others = {name: value for name, value in vars(args).items() if name not in own}
     given = [flags.get(name, f"--{name}") for name, value in others.items() if value]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.graphs.streams import stream
-from gnarl_compiler.instances.sources import SOURCES, usual_range
+from gnarl_compiler.instances.sources import SOURCES, could_draw, usual_range
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT
 from gnarl_runtime.checks.explore.census import automorphisms
@@ -42,6 +42,7 @@ class Cells:
     places: tuple[tuple[int, ...], ...]  # nodes of each cell; one empty tuple for the graph
     values: tuple[float | complex, ...]  # of a cell; node numbers if it holds a node
     symmetric: bool
+    sound: bool = True  # whether all combinations of the values can be drawn
 
     @property
     def holds_node(self) -> bool:
@@ -81,7 +82,8 @@ def _cells(feature: Feature, graph: Graph) -> Cells:
         places, symmetric = combinations(range(n), 2), True
     else:
         places = product(range(n), repeat=feature.width)
-    return Cells(feature, tuple(places), cell_values(feature, n), symmetric)
+    values = cell_values(feature, n)
+    return Cells(feature, tuple(places), values, symmetric, not _is_order(feature))
 
 
 def cell_values(feature: Feature, n: int) -> tuple[float | complex, ...]:
@@ -89,13 +91,20 @@ def cell_values(feature: Feature, n: int) -> tuple[float | complex, ...]:
     if feature.type.apart:
         return _POINTS
     if feature.is_number:
-        return _numbers(feature)
+        return _numbers(feature, n)
     most = feature.limit(n)
     return tuple(float(k) for k in range(2 if most is None else most))
 
 
-def _numbers(feature: Feature) -> tuple[float, ...]:
+def _is_order(feature: Feature) -> bool:
+    """Whether each value is there once, so that most combinations of them cannot be."""
+    return feature.source is not None and feature.source.name == "position"
+
+
+def _numbers(feature: Feature, n: int) -> tuple[float, ...]:
     source = feature.source
+    if _is_order(feature):
+        return tuple(float(np.float32(k / n)) for k in range(n))
     name = source.name if source else ""
     if name == "clrs_weight":
         return _WEIGHTS
@@ -144,8 +153,25 @@ def assignments(problem: Problem, graph: Graph, most: int, seed: int) -> Assignm
         rng = stream(seed, "small values", graph.n, graph.m)
         digits = rng.integers(0, sizes, (_DRAWN, len(sizes)))
         digits[0] = 0
+    if not all(part.sound for part in cells):
+        digits = digits[_drawable(digits, cells, graph)]
     kept = _one_per_orbit(digits, cells, orders, sizes)
+    if total <= MOST_LISTED:
+        possible = len(kept)
     return Assignments(tuple(cells), kept[spread(len(kept), most)], possible)
+
+
+def _drawable(digits: Digits, cells: Sequence[Cells], graph: Graph) -> NDArray[np.bool_]:
+    """Which assignments the sources of the inputs may give."""
+    possible, start = np.ones(len(digits), np.bool_), 0
+    for part in cells:
+        own = digits[:, start : start + len(part.places)]
+        start += len(part.places)
+        if not part.sound:
+            different, which = np.unique(own, axis=0, return_inverse=True)
+            fits = [could_draw(part.feature, graph, part.array(row, graph.n)) for row in different]
+            possible &= np.asarray(fits, np.bool_)[which.reshape(-1)]
+    return possible
 
 
 def _listed(sizes: list[int], total: int) -> Digits:

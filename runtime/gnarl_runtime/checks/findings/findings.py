@@ -9,6 +9,7 @@ from typing import Literal
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.source import Span
+from gnarl_dsl.syntax.waivers import Waiver
 
 Property = Literal[
     "run-error",  # the spec failed at run time (unset pointer, infinite feature …)
@@ -49,6 +50,7 @@ class Failure:
     span: Span | None  # the violated line of the spec
     expert: str | None = None
     count: int = 1  # how many states, plays or instances showed it
+    smallest: bool = False  # whether nothing smaller was found, though all was tried
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class Report:
     failures: tuple[Failure, ...]
     lints: tuple[Lint, ...]
     seconds: float
+    waived: tuple[tuple[Failure, Waiver], ...] = ()  # by a comment of the spec
 
     @property
     def passed(self) -> bool:

@@ -8,6 +8,7 @@ from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View
 from gnarl_runtime.checks.findings.findings import ExpertSummary, Failure, Lint, SizeSummary
+from gnarl_runtime.checks.findings.waived import Waivers
 from gnarl_runtime.checks.properties.found import Collector, Found
 
 # What `--lenient` turns from failures into lints.
@@ -18,7 +19,7 @@ class Figures:
     """Sums over spaces, kept by size: a size that is explored again replaces what was there."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+        self.problem, self.waivers = problem, Waivers(problem)
         self._experts: dict[tuple[int, str], ExpertSummary] = {}
         self._cut_off: dict[int, Collector] = {}  # by nodes
         self._off_path: dict[tuple[int, int], Collector] = {}  # by nodes and phase
@@ -86,14 +87,15 @@ class Figures:
         """Remember states that can be won but have no answer of an expert, or none that helps."""
         if len(found.states):
             phase = int(space.field("phase")[found.states[0]])
-            self._off_path.setdefault((space.board.nodes, phase), Collector()).take(space, found)
+            key = space.board.nodes, phase
+            self._off_path.setdefault(key, Collector(self.waivers)).take(space, found)
 
     def off_paths(self) -> tuple[Lint, ...]:
         """One lint per property, expert and phase with such states."""
         merged: dict[int, Collector] = {}
         for (_, phase), collector in sorted(self._off_path.items(), key=lambda item: item[0]):
             for failure in collector.failures():
-                merged.setdefault(phase, Collector()).add(failure)
+                merged.setdefault(phase, Collector(self.waivers)).add(failure)
         kept = [(phase, f) for phase in sorted(merged) for f in merged[phase].failures()]
         return tuple(self._lint(phase, failure) for phase, failure in kept)
 
@@ -114,11 +116,11 @@ class Figures:
 
     def cut_off(self, space: Space, found: Found) -> None:
         """Remember ends at which the evaluation's limit stops an expert before it is done."""
-        self._cut_off.setdefault(space.board.nodes, Collector()).take(space, found)
+        self._cut_off.setdefault(space.board.nodes, Collector(self.waivers)).take(space, found)
 
     def late(self) -> tuple[Lint, ...]:
         """One lint per expert that the limit cuts off."""
-        merged = Collector()
+        merged = Collector(self.waivers)
         for nodes in sorted(self._cut_off):
             for failure in self._cut_off[nodes].failures():
                 merged.add(failure)

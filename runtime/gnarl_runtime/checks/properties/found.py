@@ -18,6 +18,8 @@ from gnarl_runtime.checks.explore.board import Index
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import View
 from gnarl_runtime.checks.findings.findings import Failure, Property
+from gnarl_runtime.checks.findings.waived import Key as WaiverKey
+from gnarl_runtime.checks.findings.waived import Waivers
 
 Check = Callable[[View], Iterator["Found"]]
 
@@ -42,12 +44,28 @@ def size_key(instance: Instance, picks: tuple[int, ...]) -> Key:
     return instance.graph.n, instance.graph.m, len(picks)
 
 
-class Collector:
-    """One failure per property and expert: its smallest witness, and how many there were."""
+def is_asked(only: str | None, found: str) -> bool:
+    """Whether a property is wanted, or may turn out to be the one that is.
 
-    def __init__(self, only: str | None = None) -> None:
-        self.only = only
-        self.kept: dict[tuple[str, str | None], Failure] = {}
+    Only the witness tells whether an expert whose time is over needs more of it.
+    """
+    return only in (None, found) or {only, found} == {"expert-fails", "expert-late"}
+
+
+class Collector:
+    """One failure per property and expert: its smallest witness, and how many there were.
+
+    One that the spec waives stands beside it, so that it hides no other.
+    """
+
+    def __init__(self, waivers: Waivers, only: str | None = None) -> None:
+        self.waivers, self.only = waivers, only
+        self.kept: dict[WaiverKey, Failure] = {}
+
+    @property
+    def failing(self) -> bool:
+        """Whether there is something that the spec does not waive."""
+        return any(waiver is None for *_, waiver in self.kept)
 
     def take(self, space: Space, found: Found) -> None:
         if len(found.states):
@@ -55,9 +73,9 @@ class Collector:
 
     def add(self, failure: Failure) -> None:
         """Keep a failure if it is the first or smallest of its kind; count it anyway."""
-        if self.only not in (None, failure.property):
+        if not is_asked(self.only, failure.property):
             return
-        key = (failure.property, failure.expert)
+        key = self.waivers.key(failure.property, failure.expert, failure.span)
         known = self.kept.get(key)
         if known is None:
             self.kept[key] = failure

@@ -4,6 +4,10 @@ A part is an assignment that every pick makes, or one operand of an `and` or `or
 `correct`. (Assignments under an `if` may be there for rare cases; lints look at those.)
 Each is left out in turn and the same states are played on: what then never makes a difference is
 a slip of the pen, or a line that its author believes to matter and that does not.
+
+Two kinds are worth a note only, since the spec is right with them: an operand that does say
+something, which the others imply, and one of several equal lines, which unroll a loop that larger
+graphs need.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from gnarl_runtime.checks.explore.board import Board, Index, Rows
 from gnarl_runtime.checks.explore.explore import explore
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.explore.worths import follow_expert
-from gnarl_runtime.checks.findings.findings import Failure
+from gnarl_runtime.checks.findings.findings import Failure, Lint
 from gnarl_runtime.checks.sample.sample_instances import sample_instances
 
 ENOUGH = 30  # states in which a part must have had a chance to matter
@@ -38,11 +42,18 @@ _LARGER, _NODES, _PLAYS = 40, 8, 4  # random instances, their nodes, plays of ea
 
 @dataclass(eq=False)
 class Part:
-    """A place in a spec, and the spec without it; `phase` is None for a part of `correct`."""
+    """A place in a spec, and the spec without it; `phase` is None for a part of `correct`.
+
+    `alone` is then the spec with nothing else of `correct`. `again`: the same line stands in the
+    update once more.
+    """
 
     span: Span
     without: Problem
     phase: int | None
+    alone: Problem | None = None
+    again: bool = False
+    says_something: bool = False  # an operand that is not what it would be to no effect
     looked_at: int = 0  # states; some of them are remembered as witnesses
     seen: list[tuple[Instance, tuple[int, ...]]] = field(default_factory=list)
 
@@ -54,11 +65,12 @@ class Part:
 def parts_of(problem: Problem) -> Iterator[Part]:
     """Every assignment that does not hang on a condition, and the operands of `correct`."""
     for number, phase in enumerate(problem.phases):
-        for span, update in shortened(phase.update):
+        lines = list(_lines(problem, phase.update))
+        for (span, update), line in zip(shortened(phase.update), lines, strict=True):
             phases = list(problem.phases)
             phases[number] = phase.model_copy(update={"update": update})
             without = problem.model_copy(update={"phases": tuple(phases)})
-            yield Part(span, without, number)
+            yield Part(span, without, number, again=lines.count(line) > 1)
     whole = problem.correct
     if isinstance(whole, model.Logic):
         for number, operand in enumerate(whole.args):
@@ -66,7 +78,9 @@ def parts_of(problem: Problem) -> Iterator[Part]:
                 continue  # `correct valid and …` says that the one implies the other
             left = whole.args[:number] + whole.args[number + 1 :]
             rest = left[0] if len(left) == 1 else whole.model_copy(update={"args": left})
-            yield Part(operand.span, problem.model_copy(update={"correct": rest}), None)
+            without = problem.model_copy(update={"correct": rest})
+            alone = problem.model_copy(update={"correct": operand})
+            yield Part(operand.span, without, None, alone)
 
 
 def shortened(
@@ -80,6 +94,16 @@ def shortened(
         if isinstance(statement, model.ForEach) and statement.where is None:
             for span, body in shortened(statement.body):
                 yield span, (*before, statement.model_copy(update={"body": body}), *after)
+
+
+def _lines(problem: Problem, statements: tuple[model.Statement, ...]) -> Iterator[tuple[str, ...]]:
+    """The words of each of these assignments, with those of the loop around it."""
+    for statement in statements:
+        text = problem.text_of(statement.span)
+        if isinstance(statement, model.Assign | model.SetEdge):
+            yield (text,)
+        if isinstance(statement, model.ForEach) and statement.where is None:
+            yield from ((text, *line) for line in _lines(problem, statement.body))
 
 
 class IdleParts:
@@ -96,11 +120,22 @@ class IdleParts:
 
     def failures(self) -> Iterator[Failure]:
         """One failure for each part that had its chances."""
-        for part in self.waiting:
-            if part.looked_at >= ENOUGH:
+        for part in self._idle():
+            if not part.again and not part.says_something:
                 instance, picks = min(part.seen, key=_size)
                 what = f"{self._named(part)} in any of {part.looked_at:,} states"
                 yield Failure("idle", what, instance, picks, part.span, None, part.looked_at)
+
+    def notes(self) -> Iterator[Lint]:
+        """Those that the spec is right to have."""
+        for part in self._idle():
+            if part.again or part.says_something:
+                why = "the rest implies it" if part.phase is None else "it stands there again"
+                what = f"{self._named(part)} in any of {part.looked_at:,} states; {why}"
+                yield Lint("idle", what, {"states": part.looked_at}, part.span)
+
+    def _idle(self) -> Iterator[Part]:
+        return (part for part in self.waiting if part.looked_at >= ENOUGH)
 
     def _named(self, part: Part) -> str:
         text = self.problem.text_of(part.span)
@@ -154,9 +189,24 @@ def _decides(part: Part, space: Space, board: Board) -> bool:
     rows = translated(space, board, states)
     other = board.value(Role.JUDGE.of("correct"), rows, space.instance[states])
     part.looked_at += len(states)
+    part.says_something |= _says_something(part, space, states)
     for state in states[: 2 * ENOUGH]:
         _remember(part, space, int(state), ())
     return bool((other != space.value(Role.JUDGE.of("correct"), states)).any())
+
+
+def _says_something(part: Part, space: Space, states: Index) -> bool:
+    """Whether an operand is false somewhere, which tells in an `and`; in an `or`, true."""
+    whole = space.problem.correct
+    if part.alone is None or not isinstance(whole, model.Logic):
+        return False
+    artifact = artifact_of(part.alone, jit=False)
+    board = Board(part.alone, space.board.solved(), artifact)
+    if not {c.name for c in board.columns} <= {c.name for c in space.board.columns}:
+        return False
+    rows = translated(space, board, states)
+    values = board.value(Role.JUDGE.of("correct"), rows, space.instance[states])
+    return bool(((values != 0) != (whole.op == "and")).any())
 
 
 def refers_to_correct(node: object) -> bool:

@@ -5,8 +5,9 @@
        "sizes":    [{"nodes", "graphs", "instances", "possible", "complete", "states",
                      "transitions", "depth", "live", "winnable", "undecided"}],
        "experts":  [{"name", "states", "labelled", "recoverable", "winnable", "undecided"}],
-       "failures": [{"property", "expert", "message", "count", "line", "nodes", "edges", "inputs",
-                     "picks"}],
+       "failures": [{"property", "expert", "message", "count", "smallest", "line", "nodes",
+                     "edges", "inputs", "picks"}],
+       "waived":   [{"property", "expert", "message", "count", "line", "reason"}],
        "lints":    [{"name", "message", "figures", "line"}]}]}
 
 `depth` is null where everything was explored, else the number of picks to which all states are
@@ -25,6 +26,7 @@ import numpy as np
 
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.source import Span
+from gnarl_dsl.syntax.waivers import Waiver
 from gnarl_runtime.checks.findings.findings import Failure, Lint, Report
 from gnarl_runtime.checks.findings.wishes import Options
 
@@ -48,6 +50,7 @@ def _record(report: Report) -> dict[str, Any]:
         "sizes": [asdict(size) for size in report.sizes],
         "experts": [asdict(expert) for expert in report.experts],
         "failures": [failure_record(problem, failure) for failure in report.failures],
+        "waived": [_waived(failure, waiver) for failure, waiver in report.waived],
         "lints": [_lint(problem, lint) for lint in report.lints],
     }
 
@@ -60,11 +63,24 @@ def failure_record(problem: Problem, failure: Failure) -> dict[str, Any]:
         "expert": failure.expert,
         "message": failure.message,
         "count": failure.count,
+        "smallest": failure.smallest,
         "line": _line(problem, failure.span),
         "nodes": instance.graph.n,
         "edges": instance.graph.edges().tolist(),
         "inputs": {name: np.asarray(value).tolist() for name, value in instance.inputs.items()},
         "picks": list(failure.picks),
+    }
+
+
+def _waived(failure: Failure, waiver: Waiver) -> dict[str, Any]:
+    """What a comment of the spec waives; `line` is the comment's."""
+    return {
+        "property": failure.property,
+        "expert": failure.expert,
+        "message": failure.message,
+        "count": failure.count,
+        "line": waiver.line,
+        "reason": waiver.reason,
     }
 
 

@@ -20,6 +20,7 @@ def report_text(report: Report, options: Options) -> str:
         _experts(report.experts),
         _examples(report, options),
         _lints(report),
+        _waived(report),
         *(_failure(report, failure) for failure in report.failures),
         [_verdict(report)],
     ]
@@ -107,9 +108,23 @@ def _lints(report: Report) -> list[str]:
     return ["  notes", *lines] if lines else []
 
 
+def _waived(report: Report) -> list[str]:
+    lines: list[str] = []
+    for failure, waiver in report.waived:
+        name = " ".join(filter(None, (failure.property, failure.expert)))
+        why = waiver.reason or "no reason given"
+        text = f"{name}: line {waiver.line}: {failure.message} (waived: {why})"
+        lines += _bullet(text)
+    return ["  waived", *lines] if lines else []
+
+
 def _note(report: Report, lint: Lint) -> Iterator[str]:
     where = f"line {report.problem.line_of(lint.span)}: " if lint.span else ""
-    first, *rest = wrap(f"{lint.name}: {where}{lint.message}", WIDTH - 4)
+    yield from _bullet(f"{lint.name}: {where}{lint.message}")
+
+
+def _bullet(text: str) -> Iterator[str]:
+    first, *rest = wrap(text, WIDTH - 4)
     yield f"  - {first}"
     for line in rest:
         yield f"    {line}"
@@ -119,7 +134,8 @@ def _failure(report: Report, failure: Failure) -> list[str]:
     from gnarl_runtime.checks.witness.telling import render
 
     name = " ".join(filter(None, (failure.property, failure.expert)))
-    more = f" {failure.count:,} times; the smallest case:" if failure.count > 1 else ""
+    which = "the smallest case" if failure.smallest else "one case"
+    more = f" {failure.count:,} times; {which}:" if failure.count > 1 else ""
     return [f"FAILS {name}{more}", "", *render(report.problem, failure).splitlines()]
 
 
@@ -127,4 +143,5 @@ def _verdict(report: Report) -> str:
     name, count = report.problem.name, len(report.failures)
     states = sum(size.states for size in report.sizes)
     what = "passes" if report.passed else f"fails {count} propert{'y' if count == 1 else 'ies'}"
-    return f"{name} {what} ({states:,} states, {report.seconds:.1f} s)"
+    waived = f", {len(report.waived)} waived" if report.waived else ""
+    return f"{name} {what}{waived} ({states:,} states, {report.seconds:.1f} s)"

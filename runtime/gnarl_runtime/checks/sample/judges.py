@@ -15,6 +15,8 @@ from gnarl_dsl.language.operators import SNAP
 from gnarl_dsl.model import OPTIMAL, GreedyExpert, Problem
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checks.findings.findings import Property
+from gnarl_runtime.checks.findings.waived import Key as WaiverKey
+from gnarl_runtime.checks.findings.waived import Waivers
 from gnarl_runtime.checks.sample.plays import Arena, Index, Stop
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
@@ -179,17 +181,19 @@ def close(
     return np.asarray(np.isclose(left, right, rtol=RELATIVE, atol=ABSOLUTE))
 
 
-def smallest_each(arena: Arena, found: Iterable[Found], sizes: Index) -> list[tuple[Found, int]]:
+def smallest_each(
+    arena: Arena, found: Iterable[Found], sizes: Index, waivers: Waivers
+) -> list[tuple[Found, int]]:
     """One finding per property and expert, on the fewest nodes, and how many there were."""
-    best: dict[tuple[str, str | None], Found] = {}
+    best: dict[WaiverKey, Found] = {}
 
     def effort(entry: Found) -> tuple[int, int, int]:
         nodes = int(sizes[arena.seats[entry.slot].instance])
         return nodes, int(arena.lengths[entry.slot]), entry.slot
 
-    counts: Counter[tuple[str, str | None]] = Counter()
+    counts: Counter[WaiverKey] = Counter()
     for entry in found:
-        key = (entry.property, entry.expert)
+        key = waivers.key(entry.property, entry.expert, entry.span)
         counts[key] += 1
         if key not in best or effort(entry) < effort(best[key]):
             best[key] = entry

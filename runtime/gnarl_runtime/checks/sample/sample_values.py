@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
 from gnarl_compiler.instances.brought import draw_input
-from gnarl_compiler.instances.sources import SOURCES, usual_range
+from gnarl_compiler.instances.sources import SOURCES, is_metric, usual_range
 from gnarl_dsl.model import Feature, InputSource, Problem
 from gnarl_dsl.model.kinds import EDGE, INPUT
 
@@ -48,8 +48,17 @@ def sample_feature(
         first, last, grid = scalar_grid(feature)
         values = rng.integers(first, last + 1, feature.shape(graph.n)) * grid
     if style == "near":
-        values = values * (1 + _NUDGE * rng.integers(-1, 2, np.shape(values)))
+        values = values * (1 + _NUDGE * _either_way(feature, rng, np.shape(values)))
     return on_edges(values, graph) if feature.place is EDGE else np.asarray(values)
+
+
+def _either_way(feature: Feature, rng: Generator, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """-1, 0 or 1 for each cell; a distance is the same in both directions."""
+    ways = rng.integers(-1, 2, shape)
+    if len(shape) == 2 and is_metric(feature):
+        upper = np.triu(ways, 1)
+        return np.asarray(upper + upper.T)
+    return np.asarray(ways)
 
 
 def sample_points(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array, Instance
-from gnarl_compiler.instances.sources import SOURCES
+from gnarl_compiler.instances.sources import could_draw, is_metric
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE
 from gnarl_runtime.checks.witness.witness_play import SMALL
@@ -152,27 +152,34 @@ def _plainer(problem: Problem, instance: Instance) -> Iterator[Instance]:
     for name, values in instance.inputs.items():
         feature = problem.feature(name)
         if feature.is_number and feature.source is not None:
-            for plain in (v for v in _PLAIN if _in_range(feature, v)):
-                yield from _all_equal(instance, feature, values, plain)
-                yield from _with_value(instance, feature, values, plain)
+            for plain in _PLAIN:
+                yield from _drawable(feature, _all_equal(instance, feature, values, plain))
+                yield from _drawable(feature, _with_value(instance, feature, values, plain))
     if (instance.tags != ranks).any():
         yield Instance(instance.graph, instance.inputs, ranks)
 
 
-def _in_range(feature: Feature, value: float) -> bool:
-    """Whether the declared source of an input could draw the value."""
-    source = feature.source
-    laws = () if source is None else source.laws
-    if not laws or any(law.name not in SOURCES or not SOURCES[law.name].ordered for law in laws):
-        return True
-    return any(law.args[0] <= value <= law.args[1] for law in laws)
+def _drawable(feature: Feature, found: Iterator[Instance]) -> Iterator[Instance]:
+    """Those that the declared source of an input could have given."""
+    name = feature.name
+    return (one for one in found if could_draw(feature, one.graph, one.inputs[name]))
+
+
+def _used(instance: Instance, feature: Feature, values: Array) -> NDArray[np.bool_]:
+    """The cells that say something: a distance from a node to itself does not."""
+    if feature.place is EDGE:
+        return instance.graph.adjacency
+    used = np.ones(values.shape, np.bool_)
+    if feature.width == 2 and is_metric(feature):
+        np.fill_diagonal(used, False)
+    return used
 
 
 def _all_equal(
     instance: Instance, feature: Feature, values: Array, plain: float
 ) -> Iterator[Instance]:
     """Every cell at once: ties may need it."""
-    used = instance.graph.adjacency if feature.place is EDGE else np.ones(values.shape, bool)
+    used = _used(instance, feature, values)
     equal = np.where(used, plain, 0.0)
     if plainness(plain) < max((plainness(float(v)) for v in values[used]), default=(0, 0, 0.0)):
         inputs = {**instance.inputs, feature.name: equal}
@@ -184,16 +191,17 @@ def _with_value(
 ) -> Iterator[Instance]:
     """One cell at a time set to a plainer value; both directions of an undirected edge."""
     symmetric = feature.place is EDGE and not instance.graph.directed
-    on_edges = instance.graph.adjacency if feature.place is EDGE else np.ones(values.shape, bool)
-    for cell in np.argwhere(on_edges):
+    symmetric |= feature.width == 2 and is_metric(feature)
+    used = _used(instance, feature, values)
+    for cell in np.argwhere(used):
         place = tuple(int(i) for i in cell)
-        if symmetric and place[0] > place[1]:
+        if symmetric and place[0] > place[1] and used[place[::-1]]:
             continue
         if plainness(plain) >= plainness(float(values[place])):
             continue
         changed = values.copy()
         changed[place] = plain
-        if symmetric:
+        if symmetric and used[place[::-1]]:
             changed[place[::-1]] = plain
         inputs = {**instance.inputs, feature.name: changed}
         yield Instance(instance.graph, inputs, instance.tags)

@@ -35,7 +35,10 @@ def minimise(
     seconds: float = SECONDS,
     test: Test | None = None,
 ) -> Failure:
-    """The smallest failure of the same property; the one given if it cannot be shown again."""
+    """The smallest failure of the same property; the one given if it cannot be shown again.
+
+    It is called the smallest only if there was time to try everything that is smaller.
+    """
     shrinker = _Shrinker(
         problem, test or (lambda found: holds(problem, found)), time.process_time() + seconds
     )
@@ -43,7 +46,7 @@ def minimise(
         return failure
     while (smaller := shrinker.improve(failure)) is not None:
         failure = smaller
-    return failure
+    return replace(failure, smallest=shrinker.has_time)
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,12 @@ class _Shrinker:
     test: Test
     deadline: float
 
+    @property
+    def has_time(self) -> bool:
+        return time.process_time() < self.deadline
+
     def shows(self, failure: Failure) -> bool:
-        return time.process_time() < self.deadline and self.test(failure)
+        return self.has_time and self.test(failure)
 
     def improve(self, failure: Failure) -> Failure | None:
         """The first smaller failure, or None when nothing smaller was found."""
@@ -74,7 +81,7 @@ class _Shrinker:
 
     def on(self, failure: Failure, instance: Instance, names: dict[int, int]) -> Failure | None:
         """The failure on another instance, with the old picks or with new ones."""
-        if time.process_time() >= self.deadline or not acceptable(self.problem, instance):
+        if not self.has_time or not acceptable(self.problem, instance):
             return None
         for picks in self.plays(failure, instance, names):
             if self.shows(smaller := replace(failure, instance=instance, picks=picks)):

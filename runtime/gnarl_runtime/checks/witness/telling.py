@@ -13,7 +13,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.explain import why_illegal
 from gnarl_compiler.interpret.state import STOP, SpecRunError, State
-from gnarl_compiler.interpret.trace import describe_changes, describe_instance
+from gnarl_compiler.interpret.trace import describe_instance, summarise_changes
 from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.model.kinds import INPUT
 from gnarl_dsl.report.source import Span
@@ -102,7 +102,7 @@ def _row(game: Interpreter, played: Played, k: int, pick: int) -> list[str]:
     if k >= len(played.moves):
         return [*known, "", "stops with an error"]
     move = played.moves[k]
-    changes = "; ".join(describe_changes(game.problem, move.changes)) or "-"
+    changes = summarise_changes(game.problem, move.changes) or "-"
     return [*known, f"{move.reward:.4g}", changes]
 
 

@@ -175,6 +175,21 @@ def loses_its_way(game: Interpreter, state: State, expert: str | None) -> tuple[
     return waiting[0][1] if waiting else None
 
 
+def needs_time(game: Interpreter, played: Played, expert: str | None) -> bool:
+    """Whether every play of an expert comes to an answer if it may go on where time was over."""
+    rounds = played.end.episode.horizon + played.end.n + 1  # a horizon can be far too short
+    endless = replace(played.end.episode, horizon=math.inf, limit=math.inf)
+    waiting: Plays = [(replace(played.end, episode=endless, ended=None), ())]
+    for _ in range(math.floor(rounds * len(game.problem.phases))):
+        waiting = [entry for entry in waiting if not is_done(game, entry[0], expert)]
+        if not waiting:
+            return True
+        if any(ends_badly(game, state, expert) for state, _ in waiting):
+            return False
+        waiting = _advice(game, waiting, expert)
+    return False
+
+
 def _advice(game: Interpreter, waiting: Plays, expert: str | None) -> Plays:
     """Where one more pick of the expert leads from states that are not over; equal ones once."""
     reached: dict[bytes, tuple[State, tuple[int, ...]]] = {}

@@ -44,11 +44,15 @@ def verify_subject(name: str) -> None:
 
 
 def load_subject(
-    name: str, params: Mapping[str, str], extern: Sequence[Given] = (), accept: bool = False
+    name: str,
+    params: Mapping[str, str],
+    extern: Sequence[Given] = (),
+    accept: bool = False,
+    allow_costly: bool = False,
 ) -> Subject:
     """The problem with these params; torch is loaded for a checkpoint only."""
     if not is_checkpoint(name):
-        return Subject(load_problem(name, params, extern=extern), None)
+        return Subject(load_problem(name, params, allow_costly, extern), None)
     from gnarl_runtime.api.policies import load_policy
 
     trained = load_policy(name, None, params, extern, accept)

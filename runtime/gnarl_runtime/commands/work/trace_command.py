@@ -16,6 +16,7 @@ from gnarl_compiler.interpret.trace import (
     describe_instance,
     expert_policy,
     random_policy,
+    summarise_changes,
 )
 from gnarl_dsl.model import Problem, SearchExpert
 
@@ -67,7 +68,7 @@ def _print_text(play: Trace, request: Request) -> int:
     widths = _Widths(request.nodes, [phase.name for phase in problem.phases])
     print(widths.row("step", "round", "phase", "pick", "reward", "legal", "what changed"))
     for step in play.steps(request.why):
-        changes = "; ".join(describe_changes(problem, step.changes)) or "-"
+        changes = summarise_changes(problem, step.changes) or "-"
         legal = " ".join([*map(str, step.legal), *["stop"] * step.may_stop])
         reward = f"{step.reward:.4g}"
         print(widths.row(step.number, step.round, step.phase, step.pick, reward, legal, changes))

@@ -29,7 +29,13 @@ from gnarl_runtime.viewing.strip import strip_picture
 
 def view_command(args: argparse.Namespace) -> int:
     """Load, play, write, say what was written."""
-    subject = load_subject(args.subject, parse_params(args.param), args.extern, args.accept_extern)
+    subject = load_subject(
+        args.subject,
+        parse_params(args.param),
+        args.extern,
+        args.accept_extern,
+        args.allow_costly,
+    )
     verify_choices(subject, args)
     instance = choose_instance(subject, args)
     recording = play(subject, instance, args)

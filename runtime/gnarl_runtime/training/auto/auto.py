@@ -5,9 +5,11 @@ What is decided is told in one line, and kept with the run.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gnarl_compiler.instances.draw import choose_split
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import set_keys
@@ -35,7 +37,9 @@ _SHARES: Mapping[str, Mapping[str, float]] = {
     "ppo": {"ppo": 0.65, "improve": 0.35},
     "improve": {"improve": 1.0},
 }
+_PARTS = 3  # of a recipe, at most; each draws its own
 _RACE_POOL = 1_000  # instances at most, drawn once for all settings
+_DRAWING = 0.2  # of the time for training may be spent on drawing instances, besides
 
 _DEEP: Setting = {"policy.layer_norm": True}
 # What differs between problems, by what was seen: whether neighbours are counted (sum) or compared
@@ -174,7 +178,9 @@ def _race(
     """The recipe with the setting that learned best."""
     problem, seed = wish.problem, wish.seed
     recipes = [(setting, set_keys(recipe, setting)) for setting in settings]
+    began = time.process_time()
     pool = _race_pool(wish, recipe, tell)
+    each = (time.process_time() - began) / len(pool)
     validator = make_validator(problem, recipe, seed)
 
     def make(problem: Problem, recipe: Recipe) -> Trainer:
@@ -182,7 +188,15 @@ def _race(
 
     seconds = min(RACE, _RACE_SHARE * 60 * wish.minutes)
     best, heats = run_race(problem, recipes, make, validator, seconds, tell)
-    return recipes[best][1], tuple(heats)
+    return _affordable(wish, recipes[best][1], each), tuple(heats)
+
+
+def _affordable(wish: Wish, recipe: Recipe, each: float) -> Recipe:
+    """The recipe with no more instances than can be drawn for its parts in a share of the time."""
+    wanted = recipe.data.pool or choose_split(wish.problem, "train", recipe.data.instances).count
+    seconds = _DRAWING * 60 * wish.minutes / _PARTS
+    most = max(_RACE_POOL, int(seconds / max(each, 1e-9)))
+    return recipe if wanted <= most else set_keys(recipe, {"data.pool": most})
 
 
 def _race_pool(wish: Wish, recipe: Recipe, tell: Tell) -> Pool:

@@ -20,6 +20,7 @@ class Standing(BaseModel):
     steps: float
     objective: float | None = None
     reads_oracle: bool = False  # or is made for each graph, by playing or searching it
+    graphs: int | None = None  # that were played; None where nobody kept that
 
     @property
     def order(self) -> tuple[float, ...]:

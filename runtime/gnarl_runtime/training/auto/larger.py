@@ -7,7 +7,6 @@ in units of what others gain there, and an expert that needs no oracle is learne
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from gnarl_dsl.model import Problem
@@ -17,6 +16,7 @@ from gnarl_runtime.checkpoints.recipe_files import set_keys
 from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.instances.pools import draw_pool, most_nodes
 from gnarl_runtime.search.free_experts import free_experts
+from gnarl_runtime.search.limits import TookTooLong, within
 from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
 from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.training.auto.choice import RANDOM, Choice, Standing, best_of
@@ -53,7 +53,7 @@ def _gain(problem: Problem, recipe: Recipe, seed: int, nodes: int) -> float | No
     players: list[Player] = [RandomPlayer(seed), *(ExpertPlayer(name, seed) for name in experts)]
     found: list[tuple[float, float]] = []
     for count in (1, recipe.validation.larger_graphs):
-        began = time.process_time()
+        limit = within(FIRST if count == 1 else SECONDS * count)
         try:
             pool = draw_pool(
                 compiled.problem,
@@ -64,10 +64,8 @@ def _gain(problem: Problem, recipe: Recipe, seed: int, nodes: int) -> float | No
                 instances=recipe.data.instances,
                 oracles=compiled.oracles,
             )
-            outcomes = [play_with(player, compiled, pool) for player in players]
-        except GnarlError:  # a family that has no such graphs
-            return None
-        if time.process_time() - began > (FIRST if count == 1 else SECONDS * count):
+            outcomes = [play_with(player, compiled, pool, progress=limit) for player in players]
+        except (GnarlError, TookTooLong):  # also a family that has no such graphs
             return None
         found = [(float(own.success.mean()), float(own.reward.mean())) for own in outcomes]
     return max(found)[1]

@@ -1,8 +1,9 @@
 """Settings and a problem in, the one that learns best in a short time out: successive halving.
 
 All begin from nothing on the same instances. A third of them goes on from where it stands, for
-three times as long; the best of those wins. Rates do not decay, since nobody knows yet how long
-training will last, and averaged weights are compared.
+three times as long; the best of those wins. Where single updates use up the time, who has not run
+by then does not. Rates do not decay, since nobody knows yet how long training will last, and
+averaged weights are compared.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class _Runner:
     setting: Setting
     trainer: Trainer
     seconds: float = 0.0
+    latest: float = 0.0  # of these, in the latest round
     out: bool = False
 
 
@@ -47,16 +49,21 @@ def run_race(
 ) -> tuple[int, list[Heat]]:
     """The number of the best recipe, and what came of each heat; compiling takes no time."""
     runners = [_Runner(setting, make(problem, endless(recipe))) for setting, recipe in recipes]
-    going, heats = list(range(len(runners))), []
+    going, heats, spent = list(range(len(runners))), [], 0.0
     for number in range(_ROUNDS):
         share = seconds / _ROUNDS / len(going)
         results = []
         for place, k in enumerate(going):
+            if spent > seconds:
+                break
             tell(f"race, round {number + 1} of {_ROUNDS}", place, len(going))
             scores = _run(runners[k], validator, share)
+            spent += runners[k].latest
             if scores is not None:
                 results.append((scores, k))
                 heats.append(_heat(runners[k], scores))
+        if not results:
+            break
         results.sort(key=lambda entry: entry[0].order, reverse=True)  # stable: the first of equals
         going = [k for _, k in results[: max(1, math.ceil(len(going) / _SURVIVORS))]]
         if len(going) <= 1:
@@ -81,7 +88,8 @@ def _run(runner: _Runner, validator: Validator, seconds: float) -> Scores | None
         if not math.isfinite(loss) or not is_finite(runner.trainer.policy):
             runner.out = True
             return None
-    runner.seconds += time.process_time() - cpu
+    runner.latest = time.process_time() - cpu
+    runner.seconds += runner.latest
     return validator.scores(runner.trainer.best_policy())
 
 

@@ -11,6 +11,7 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.instances.pools import Pool, draw_pool
 from gnarl_runtime.search.free_experts import free_experts
+from gnarl_runtime.search.limits import TookTooLong, within
 from gnarl_runtime.search.outcomes import Outcomes, join_outcomes
 from gnarl_runtime.search.planned.planning import plan_experts
 from gnarl_runtime.search.players import ExpertPlayer, Player, RandomPlayer
@@ -25,18 +26,40 @@ from gnarl_runtime.training.validate import (
 
 Tell = Callable[[str, int, int], None]
 
+SECONDS = 10.0  # of processor time that everybody together may take for all validation graphs
+FEW = 10  # of each size are played where that is not enough
+
 
 def find_standings(problem: Problem, recipe: Recipe, seed: int, tell: Tell) -> list[Standing]:
-    """Chance first, then the experts in the order of the spec."""
+    """Chance first, then the experts in the order of the spec; slow ones play a few graphs."""
+    try:
+        return _play_all(problem, recipe, seed, tell, SECONDS)
+    except TookTooLong:
+        return _play_all(problem, _on_few(recipe), seed, tell, np.inf)
+
+
+def _on_few(recipe: Recipe) -> Recipe:
+    own = recipe.validation
+    sizes = len(own.nodes) if isinstance(own.nodes, tuple) else 1
+    fewer = {
+        "graphs": min(own.graphs, FEW * sizes),
+        "larger_graphs": min(own.larger_graphs, FEW),
+    }
+    return recipe.model_copy(update={"validation": own.model_copy(update=fewer)})
+
+
+def _play_all(
+    problem: Problem, recipe: Recipe, seed: int, tell: Tell, seconds: float
+) -> list[Standing]:
     experts = tuple(expert.name for expert in problem.experts)
     compiled = compile_for(_without_metrics(problem), recipe.reward, experts, metrics=True)
     pools = [plan_experts(compiled, pool) for pool in validation_pools(compiled, recipe, seed)]
-    free = free_experts(problem)
+    free, limit = free_experts(problem), within(seconds)
     found = []
     for place, name in enumerate((RANDOM, *experts)):
         tell(f"{name} plays the validation graphs", place, 1 + len(experts))
         player: Player = RandomPlayer(seed) if name == RANDOM else ExpertPlayer(name, seed)
-        parts = [play_with(player, compiled, pool) for pool in pools]
+        parts = [play_with(player, compiled, pool, progress=limit) for pool in pools]
         outcomes = join_outcomes(parts)
         require_finite_rewards(compiled, outcomes)
         scores = scores_of(parts, larger_weight_of(recipe))
@@ -74,4 +97,5 @@ def _standing(name: str, outcomes: Outcomes, scores: Scores, reads_oracle: bool)
         steps=scores.steps,
         objective=float(right.mean()) if len(right) else None,
         reads_oracle=reads_oracle,
+        graphs=len(outcomes),
     )
