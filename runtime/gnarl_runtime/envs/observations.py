@@ -8,7 +8,7 @@ Keys besides the features are words that no feature can be called:
 Where phases may be skipped, `when` (P,) tells which of them have had their pick in this round.
 
 Node features are (N,), points (N, 2), pair features (N, N), edge features (E,) in the order of
-`edges`; graph features and the node of a mask_one are (1,).
+`edges`; graph features and the node of a mask_one are (1,), -1 where no node is marked.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _space(feature: Feature, layout: BatchLayout) -> spaces.Space[Any]:
     most, kind = feature.limit(layout.nodes), np.dtype(feature.stored).type
     if most is None:
         return spaces.Box(-np.inf, np.inf, shape, kind)
-    return spaces.Box(0, most - 1, shape, kind)
+    return spaces.Box(-1 if feature.unset else 0, most - 1, shape, kind)
 
 
 def live_views(engine: Engine) -> Observation:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gnarl_dsl.model.kinds import NODE, STATE
+from gnarl_dsl.model.kinds import NODE, ORACLE, STATE
 from gnarl_runtime.viewing.places import ASPECT, Places
 from gnarl_runtime.viewing.recording import Moment, Recording, labels_of
 
@@ -101,7 +101,7 @@ class _Panel:
 
     def draw_pointers(self) -> None:
         for feature in self.recording.problem.features:
-            if not feature.points or not feature.observed:
+            if not feature.points or feature.stage is ORACLE:
                 continue
             for node, to in enumerate(self.moment.features[feature.name].tolist()):
                 if to != node:
