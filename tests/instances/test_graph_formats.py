@@ -121,6 +121,20 @@ def test_edge_lists_with_headers_and_separators(tmp_path: Path, text: str) -> No
     assert found.inputs["A"][np.ix_(at, at)].tolist() == wanted
 
 
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("u v 3\nv w 2\n", ("u", "v", "w")),
+        ("u v\nv w\n", ("u", "v", "w")),
+        ("u v\na w\n", ("a", "w")),
+    ],
+)
+def test_nodes_may_be_called_like_columns(
+    tmp_path: Path, text: str, labels: tuple[str, ...]
+) -> None:
+    assert read(tmp_path, "uv.edges", text, shipped("bfs")).labels == labels
+
+
 def test_columns_have_types(tmp_path: Path) -> None:
     problem = spec(
         "kind  input edge categorical(road | ferry) ~ any_category",

@@ -225,22 +225,25 @@ def test_who_taught_best_is_imitated_first_unless_rewards_taught_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("taught", "start", "trainer"),
+    ("taught", "place", "start", "trainer", "ppo"),
     [
-        ({"optimal": -6.0, "cheapest": -3.0}, "cheapest", "bc+ppo+improve"),
-        ({"optimal": -2.0, "cheapest": -3.0}, "optimal", "bc+ppo+improve"),
-        ({"optimal": -6.0, "cheapest": -7.0}, None, "ppo+improve"),
+        ({"optimal": -6.0, "cheapest": -3.0}, 0, "cheapest", "bc+ppo+improve", 0.8 * 0.65),
+        ({"optimal": -2.0, "cheapest": -3.0}, 0, "optimal", "bc+ppo+improve", 0.4 * 0.65),
+        ({"optimal": -6.0, "cheapest": -7.0}, 0, None, "ppo+improve", 0.65),
+        ({"optimal": -6.0, "cheapest": -7.0}, -1, None, "ppo+improve", 0.5),  # improve won
     ],
 )
 def test_the_recipe_follows_from_both_races(
     taught: dict[str, float],
+    place: int,
     start: str | None,
     trainer: str,
+    ppo: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def race(wish: Wish, recipe: Recipe, settings: list[auto.Setting], *rest: object) -> object:
         name = settings[0].get("bc.expert")
-        found = set_keys(recipe, settings[0])
+        found = set_keys(recipe, settings[place])
         return replace(raced(heat(taught[str(name)] if name else -4.0)), recipe=found)
 
     monkeypatch.setattr(auto, "_race", race)
@@ -253,6 +256,7 @@ def test_the_recipe_follows_from_both_races(
     assert chosen.choice.expert == start
     assert chosen.recipe.trainer == trainer
     assert sum(chosen.shares) == pytest.approx(1.0)
+    assert chosen.shares[chosen.recipe.parts.index("ppo")] == pytest.approx(ppo)
     if start is not None:
         assert chosen.recipe.bc.expert == start
         assert chosen.recipe.bc.expert_share == (1.0 if start == "optimal" else 0.25)

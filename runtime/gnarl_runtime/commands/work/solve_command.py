@@ -23,9 +23,9 @@ from gnarl_runtime.api.solve_graphs import (
     solving_subject,
 )
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
-from gnarl_runtime.commands.arguments import other_problem
 from gnarl_runtime.commands.console import write
 from gnarl_runtime.commands.options import FAILED, OK
+from gnarl_runtime.commands.work.arguments import other_problem
 from gnarl_runtime.commands.work.progress import Progress
 from gnarl_runtime.evaluation.solution_text import solution_text
 from gnarl_runtime.evaluation.solving import Attempts

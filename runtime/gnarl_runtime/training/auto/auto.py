@@ -33,10 +33,11 @@ _RACE_SHARE = 0.2  # of the time that training may take
 _START = 0.5  # of the time of a race is for each expert who may be imitated first
 # Of the time for learning: imitation of an expert that looks answers up, and of another one.
 _LOOKED_UP, _IMITATED = 0.6, 0.2
-# And of what is left for it: what rewards have taught is settled by the best of its episodes.
+# And of what is left for it: what rewards have taught is settled by the best of its episodes. Who
+# is ahead after some seconds at a constant rate need not be in the end, so neither goes without.
 _SHARES: Mapping[str, Mapping[str, float]] = {
     "ppo": {"ppo": 0.65, "improve": 0.35},
-    "improve": {"improve": 1.0},
+    "improve": {"ppo": 0.5, "improve": 0.5},
 }
 _PARTS = 3  # of a recipe, at most; each draws its own
 _RACE_POOL = 1_000  # instances at most, drawn once for all settings
