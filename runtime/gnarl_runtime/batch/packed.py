@@ -30,7 +30,7 @@ class Packed:
     legal: NDArray[np.bool_]  # (nodes,) which nodes may be picked now
     node: Index | None = None  # (nodes,) which node of its instance a row is; None: all, in order
     stop: NDArray[np.bool_] | None = None  # (G,) may the episode be ended? None: it never may
-    capacity: int = 0  # of the batch: the number of the pick that ends an episode
+    capacity: int = 0  # the number of the pick that ends an episode, if there is one
 
     @property
     def graphs(self) -> int:
