@@ -217,11 +217,16 @@ def raced(*heats: Heat) -> auto._Raced:
 
 
 def test_who_taught_best_is_imitated_first_unless_rewards_taught_more() -> None:
-    starts = [(heat(-5.4), "optimal"), (heat(-4.6), "rule")]
-    assert auto._best_start(raced(heat(-4.9)), starts) == "rule"
-    assert auto._best_start(raced(heat(-4.5)), starts) is None
-    assert auto._best_start(raced(), starts) == "rule"  # all settings came apart
-    assert auto._best_start(raced(heat(-4.9)), []) is None
+    rule, oracle = standing("rule", 1.0, -4.0), standing("optimal", 1.0, -3.0, reads_oracle=True)
+    players = [standing(RANDOM, 1.0, -9.0), oracle, rule]
+    starts = [(heat(-5.4), oracle), (heat(-4.6), rule)]
+    assert auto._best_start(heat(-4.9), starts, players) == "rule"
+    assert auto._best_start(heat(-4.0), starts, players) is None
+    assert auto._best_start(None, starts, players) == "rule"  # all settings came apart
+    assert auto._best_start(heat(-4.9), [], players) is None
+    # As good as equal: imitation is for a fifth of the time, but for most of it with an oracle.
+    assert auto._best_start(heat(-4.5), starts, players) == "rule"
+    assert auto._best_start(heat(-5.3), starts[:1], players) is None
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def _teller(progress: Progress, problem: Problem, name: str, count: int) -> Impr
     def tell(number: int, moment: Moment) -> None:
         if count <= _FOLLOWED:
             what = problem.objectives[0].name if problem.objectives else "picks"
-            value = moment.value if problem.objectives else -moment.value
+            value = 0.0 + (moment.value if problem.objectives else -moment.value)  # 0 is not -0
             told = f"{what} {value:.6g}, {moment.seconds:.2f} s, {moment.decisions:,} decisions"
             progress.say(f"{graph_title(name, number, count)}: {told}")
 
