@@ -30,7 +30,12 @@ _LIGHT = 6  # operations
 _EXACT = 2**53  # up to here whole numbers and floats are the same
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-_EDGE_READERS = {NUMBER: "edge_number", TRUTH: "edge_truth", CATEGORY: "edge_category"}
+_EDGE_READERS = {
+    NUMBER: "edge_number",
+    TRUTH: "edge_truth",
+    CATEGORY: "edge_category",
+    NODE_VALUE: "edge_node",
+}
 _ROWS = {NUMBER: "float64", TRUTH: "bool_", CATEGORY: "int64", NODE_VALUE: "int64"}
 Filters = Sequence[tuple[Ref, bool]]
 

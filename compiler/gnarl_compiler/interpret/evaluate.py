@@ -145,9 +145,11 @@ class Evaluator:
         yield from self.edges() if place is EDGE else np.ndindex(place.shape(self.n))
 
     def cell(self, name: str, index: tuple[int, ...]) -> Value:
-        """One cell; off the edges an edge feature reads 0 or false."""
+        """One cell; off the edges an edge feature reads 0 or false, a pointer the first node."""
         feature = self.problem.feature(name)
         if feature.place is EDGE and not self.has_edge(*index):
+            if feature.type.names_nodes:
+                return index[0]
             return False if feature.type is MASK else 0.0
         if feature.type is MASK_ONE:
             return int(self.stored(name)[()]) == index[0]

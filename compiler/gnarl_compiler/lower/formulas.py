@@ -159,7 +159,7 @@ class FormulaLowering:
         return clause
 
     def cell(self, name: str, index: tuple[Ref, ...]) -> Ref:
-        """A stored cell, or the formula of a derived one; derived edges read 0 off the edges."""
+        """A stored cell, or the formula of a derived one; off the edges derived ones read 0."""
         feature = self.build.features[name]
         if feature.type is MASK_ONE:
             return self.build.add(ir.Compare("==", self.marked(name), index[0]))
@@ -172,6 +172,8 @@ class FormulaLowering:
             return value
         joined = self.has_edge(index[0], index[1])
         kind = self.build.infos[value].kind
+        if kind is NODE_VALUE:
+            return self.build.add(ir.Select(joined, value, index[0]))
         nothing = self.build.add(ir.Const(False if kind is TRUTH else 0.0, kind))
         return self.build.add(ir.Select(joined, value, nothing))
 
