@@ -9,7 +9,7 @@ from typing import TypeVar
 from gnarl_dsl import model
 from gnarl_dsl.check.cost import Spent, Terms
 from gnarl_dsl.check.scopes import Binding, Promises, Scope
-from gnarl_dsl.check.types import Facts, Type, Typed
+from gnarl_dsl.check.types import MAYBE_NODE, Facts, Type, Typed
 from gnarl_dsl.language import registered
 from gnarl_dsl.language.signatures import (
     FunctionSignature,
@@ -51,6 +51,16 @@ class FeatureInfo:
     def stored(self) -> Type:
         """Of what it starts from and what updates write."""
         return self._typed(self.type.value)
+
+    @property
+    def unset(self) -> bool:
+        """Whether it is a mark that no node has at first."""
+        return self.stage.written and self.type.single and self.tree.value is None
+
+    @property
+    def marked(self) -> Type:
+        """Of the one node that it marks."""
+        return MAYBE_NODE if self.unset else self.stored
 
     def _typed(self, value: Value) -> Type:
         return Type(value, value is CATEGORY, False, self.choices, self.categories)
@@ -224,6 +234,14 @@ def forbid_oracle(context: Context, facts: Facts, where: str, fix: str | None = 
         notes = [Note(info.tree.span, "the oracle is declared here")] if info else []
         path = witness.path() if info else f"{witness.path()}, which computes one"
         context.found.add("GN401", witness.span, where=where, path=path, notes=notes, fix=fix)
+
+
+def forbid_hidden(context: Context, facts: Facts, where: str) -> None:
+    """A place that a policy sees, or that it could read hidden values off."""
+    for witness in facts.hidden:
+        info = context.names.features[witness.name]
+        notes = [Note(info.tree.span, "it is declared here")]
+        context.found.add("GN417", witness.span, where=where, path=witness.path(), notes=notes)
 
 
 def forbid_state(context: Context, facts: Facts, where: str) -> None:

@@ -69,10 +69,10 @@ from gnarl_dsl.model.kinds import (
     DERIVED,
     EDGE,
     GRAPH,
+    HIDDEN,
     NODE_VALUE,
     NUMBER,
     ORACLE,
-    STATE,
     TRUTH,
     Place,
     Value,
@@ -321,12 +321,13 @@ def _feature_facts(context: Context, name: str, span: Span) -> Facts:
     if stage is ORACLE:
         formula(context, name, span)
         return Facts(oracle=(Witness(name, span),))
-    if stage is STATE:
-        return Facts(state=(Witness(name, span),))
+    if stage.written:
+        read = (Witness(name, span),)
+        return Facts(state=read, hidden=read if stage is HIDDEN else ())
     if stage is DERIVED:
         typed = formula(context, name, span)
         facts = typed.facts if typed else NO_FACTS
-        return Facts((), (Witness(name, span),), facts.terms, facts.repeats)
+        return Facts(state=(Witness(name, span),), terms=facts.terms, repeats=facts.repeats)
     return NO_FACTS
 
 
@@ -373,7 +374,7 @@ def _variable(tree: ast.Name, binding: Binding) -> Typed:
     variable = model.Variable.model_construct(
         span=tree.span, name=tree.text, type=binding.type.value
     )
-    return Typed(variable, binding.type)
+    return Typed(variable, binding.type, Facts(hidden=binding.hidden))
 
 
 def _choice(name: str, span: Span, expected: Type) -> Typed:
@@ -399,7 +400,7 @@ def _bare_feature(context: Context, tree: ast.Name) -> Typed:
         return _lone_point(context, tree.text, tree.span)
     if info.type.single:
         one = model.OneNode.model_construct(span=tree.span, feature=tree.text)
-        return Typed(one, info.stored, facts)
+        return Typed(one, info.marked, facts)
     if info.place is GRAPH:
         read = model.Read.model_construct(span=tree.span, feature=tree.text, index=())
         return Typed(read, info.cell, facts)

@@ -178,7 +178,7 @@ def _verify_right_hand_side(names: Declarations, info: FeatureInfo) -> None:
     elif tree.source is not None:
         span, stage = tree.source.span, info.stage.name
         names.found.add("GN129", span, name=tree.name.text, stage=stage)
-    elif tree.value is None and info.stage is not ORACLE:
+    elif tree.value is None and info.stage is not ORACLE and not info.unset:
         blank = info.choices[0] if info.choices else info.type.blank
         _report_no_value(names, info, f"= {blank}")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gnarl_dsl import model
-from gnarl_dsl.check.types import NODE, Type
+from gnarl_dsl.check.types import NODE, Type, Witness
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.syntax import ast
 
@@ -18,13 +18,15 @@ _LETS_DEEP = 8  # lets that call each other, looked into for a promise
 class Binding:
     """A bound variable; `used` is set when an expression reads it.
 
-    `choice` is the value of a variable that stands for an enum param, which is known now.
+    `choice` is the value of a variable that stands for an enum param, which is known now; `hidden`
+    is what the value of a local let was read from that the policy does not see.
     """
 
     type: Type
     span: Span
     used: bool = False
     choice: model.Choice | None = None
+    hidden: tuple[Witness, ...] = ()
 
 
 @dataclass(frozen=True)

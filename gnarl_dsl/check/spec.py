@@ -15,6 +15,7 @@ from gnarl_dsl.check.context import (
     Declarations,
     FeatureInfo,
     LetInfo,
+    forbid_hidden,
     forbid_oracle,
     forbid_state,
     warn_shadow,
@@ -43,7 +44,7 @@ from gnarl_dsl.check.updates import check_update
 from gnarl_dsl.language import words
 from gnarl_dsl.language.signatures import SourceSignature
 from gnarl_dsl.levels.levels import mixes
-from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NUMBER, ORACLE, STATE
+from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NUMBER, ORACLE
 from gnarl_dsl.report.diagnostics import Collector, EnoughErrors, Note
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.report.suggestions import did_you_mean
@@ -226,7 +227,7 @@ def _initial(context: Context, info: FeatureInfo) -> Typed | None:
     if info.stage is INPUT:
         context.found.add("GN131", tree.span, name=name)
         return None
-    if info.stage is STATE:
+    if info.stage.written:
         typed = check_initial(context, name)
         forbid_state(context, typed.facts, f"the initial value of `{name}`")
         forbid_oracle(context, typed.facts, f"the initial value of `{name}`")
@@ -241,6 +242,7 @@ def _initial(context: Context, info: FeatureInfo) -> Typed | None:
         forbid_state(context, known.facts, f"the oracle `{name}`")
     else:
         forbid_oracle(context, known.facts, f"the derived feature `{name}`")
+        forbid_hidden(context, known.facts, f"the derived feature `{name}`")
     if not (info.stage is ORACLE and isinstance(known.expr, model.Call)):
         _require_symmetric_feature(context, info, known)
     return known
@@ -342,6 +344,7 @@ def _phase(context: Context, tree: ast.Phase, scope: Scope) -> model.Phase:
 def _allow(context: Context, tree: ast.Allow, scope: Scope, phase: str) -> Typed:
     typed = check_as(context, tree.condition, scope, MASK, "`allow`")
     forbid_oracle(context, typed.facts, "`allow`")
+    forbid_hidden(context, typed.facts, "`allow`")
     where = f"`allow` of phase `{phase}`, asked for every node,"
     terms = typed.facts.times(cost.NODES).terms
     context.spent.append(Spent("mask", where, tree.span, terms))

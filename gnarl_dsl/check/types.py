@@ -93,31 +93,36 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`repeats` is the number of rounds of the ranges in it (`1..k`), which cost no n or m."""
+    """`repeats` is the number of rounds of the ranges in it (`1..k`), which cost no n or m.
+
+    What is `hidden` is a part of the `state`.
+    """
 
     oracle: tuple[Witness, ...] = ()
     state: tuple[Witness, ...] = ()
+    hidden: tuple[Witness, ...] = ()
     terms: Terms = cost.CONSTANT
     repeats: int = 1
 
     def plus(self, *others: Facts) -> Facts:
         """Everything read by any part; costs added."""
-        oracle, state, repeats = self.oracle, self.state, self.repeats
-        for other in others:
-            oracle = (oracle + other.oracle)[:_MAX_WITNESSES]
-            state = (state + other.state)[:_MAX_WITNESSES]
-            repeats = max(repeats, other.repeats)
-        return Facts(
-            oracle, state, cost.add(self.terms, *(other.terms for other in others)), repeats
+        parts = (self, *others)
+        oracle, state, hidden = (
+            tuple(w for part in parts for w in getattr(part, kind))[:_MAX_WITNESSES]
+            for kind in ("oracle", "state", "hidden")
         )
+        terms = cost.add(*(part.terms for part in parts))
+        return Facts(oracle, state, hidden, terms, max(part.repeats for part in parts))
 
     def times(self, size: Terms, repeats: int = 1) -> Facts:
         return replace(self, terms=cost.multiply(self.terms, size), repeats=self.repeats * repeats)
 
     def through(self, name: str, span: Span) -> Facts:
         """The same reads, seen from a call of the let `name` at `span`."""
-        oracle, state = _seen(self.oracle, name, span), _seen(self.state, name, span)
-        return Facts(oracle, state, self.terms, self.repeats)
+        oracle, state, hidden = (
+            _seen(witnesses, name, span) for witnesses in (self.oracle, self.state, self.hidden)
+        )
+        return Facts(oracle, state, hidden, self.terms, self.repeats)
 
 
 def _seen(witnesses: tuple[Witness, ...], name: str, span: Span) -> tuple[Witness, ...]:

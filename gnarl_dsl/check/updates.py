@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeGuard, assert_never
 
 from gnarl_dsl import model
-from gnarl_dsl.check.context import Context, warn_shadow, warn_unused
+from gnarl_dsl.check.context import Context, forbid_hidden, warn_shadow, warn_unused
 from gnarl_dsl.check.expressions import (
     arity_ok,
     check_as,
@@ -38,10 +38,14 @@ _WRITE_FIXES: Mapping[Stage, str] = {
 
 @dataclass
 class _Block:
-    """Statements checked so far, with the scope that the next one sees."""
+    """Statements checked so far, with the scope that the next one sees.
+
+    `around` is what the conditions around them read.
+    """
 
     scope: Scope
     loop: Mapping[str, Binding] | None = None
+    around: Facts = NO_FACTS
     statements: list[model.Statement] = field(default_factory=list)
     facts: Facts = NO_FACTS
 
@@ -79,7 +83,8 @@ def _statements(context: Context, body: tuple[ast.Statement, ...], block: _Block
 def _local_let(context: Context, tree: ast.LocalLet, block: _Block) -> Binding:
     typed = check_expr(context, tree.value, block.scope)
     warn_shadow(context, tree.name, block.scope)
-    binding = Binding(typed.type, tree.name.span)
+    hidden = typed.facts.plus(block.around).hidden
+    binding = Binding(typed.type, tree.name.span, hidden=hidden)
     block.scope = block.scope.bind(tree.name.text, binding)
     if isinstance(typed.expr, model.Choice):
         binding.choice = typed.expr
@@ -91,10 +96,9 @@ def _local_let(context: Context, tree: ast.LocalLet, block: _Block) -> Binding:
 
 def _when(context: Context, tree: ast.When, block: _Block) -> None:
     condition = check_as(context, tree.condition, block.scope, MASK, "the condition of `if`")
-    then = _branch(context, tree.then, block, context.names.promises.joined(tree.condition, True))
-    other = _branch(
-        context, tree.otherwise, block, context.names.promises.joined(tree.condition, False)
-    )
+    around, joined = block.around.plus(condition.facts), context.names.promises.joined
+    then = _branch(context, tree.then, block, around, joined(tree.condition, True))
+    other = _branch(context, tree.otherwise, block, around, joined(tree.condition, False))
     known = known_truth(condition)
     if known is not None:
         chosen = then if known else other
@@ -114,9 +118,10 @@ def _branch(
     context: Context,
     body: tuple[ast.Statement, ...],
     block: _Block,
+    around: Facts,
     joined: Pairs,
 ) -> _Block:
-    branch = _Block(block.scope.joining(joined), block.loop)
+    branch = _Block(block.scope.joining(joined), block.loop, around)
     _statements(context, body, branch)
     return branch
 
@@ -128,7 +133,8 @@ def _for_each(context: Context, tree: ast.ForEach, block: _Block) -> None:
     bound = check_binders(context, tree.binders, block.scope)
     where = check_where(context, tree.where, bound)
     before = context.found.error_count
-    inner = _Block(bound.scope, bound.fresh)
+    asked = bound.facts.plus(where.facts) if where else bound.facts
+    inner = _Block(bound.scope, bound.fresh, block.around.plus(asked))
     _statements(context, tree.body, inner)
     warn_unused(context, bound.fresh, "variable")
     loop: model.ForEach = model.ForEach.model_construct(
@@ -187,7 +193,15 @@ def _assign(context: Context, tree: ast.Assign, block: _Block) -> None:
         index=tuple(part.expr for part in index),
         value=value.expr,
     )
-    block.add(assign, value.facts, *(part.facts for part in index))
+    parts = [value.facts, *(part.facts for part in index)]
+    if context.names.features[name].stage.observed:
+        _forbid_hidden(context, block, parts, f"the update of `{name}`, which the policy sees,")
+    block.add(assign, *parts)
+
+
+def _forbid_hidden(context: Context, block: _Block, parts: Sequence[Facts], where: str) -> None:
+    """What a policy sees must not be written from, or because of, what it does not see."""
+    forbid_hidden(context, block.around.plus(*parts), where)
 
 
 def _writable(context: Context, name: str, tree: ast.Assign, block: _Block) -> bool:
@@ -264,7 +278,9 @@ def _set_edge(context: Context, tree: ast.Assign, target: ast.Call, block: _Bloc
     statement = model.SetEdge.model_construct(
         span=tree.span, source=ends[0].expr, target=ends[1].expr, value=value.expr
     )
-    block.add(statement, value.facts, *(end.facts for end in ends))
+    parts = [value.facts, *(end.facts for end in ends)]
+    _forbid_hidden(context, block, parts, "an update of the graph, which the policy sees,")
+    block.add(statement, *parts)
 
 
 def _cell_fix(context: Context, target: ast.Call) -> str | None:

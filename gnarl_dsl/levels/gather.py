@@ -64,10 +64,15 @@ class Gathered:
         """A formula of which differences count: an objective, a reward."""
         self._calculate(expr.span, self.formula(expr))
 
-    def statements(self, body: Iterable[Statement], names: Names) -> None:
+    def statements(
+        self, body: Iterable[Statement], names: Names, judging: frozenset[str] = frozenset()
+    ) -> None:
+        """What updates do, but for writes of features that only judges read."""
         names = dict(names)
         for statement in body:
             match statement:
+                case model.Assign(feature=name) if name in judging:
+                    pass
                 case model.Assign():
                     self._visit(statement.index, names)
                     value = self._of(statement.value, names)
@@ -78,12 +83,12 @@ class Gathered:
                     names[statement.name] = self._of(statement.value, names)
                 case model.When():
                     self._of(statement.condition, names)
-                    self.statements(statement.then, names)
-                    self.statements(statement.otherwise, names)
+                    self.statements(statement.then, names, judging)
+                    self.statements(statement.otherwise, names, judging)
                 case model.ForEach():
                     inner = self._bound(statement.binders, names)
                     self._visit((statement.where,), inner)
-                    self.statements(statement.body, inner)
+                    self.statements(statement.body, inner, judging)
                 case _:
                     assert_never(statement)
 

@@ -15,7 +15,8 @@ from gnarl_dsl.language.registered import SOURCES
 from gnarl_dsl.levels.gather import Equation, Gathered, reads_oracle
 from gnarl_dsl.levels.system import ONE, Dimension, System, unit
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import ABSOLUTE, INPUT, ORDINAL, RATIO, Level
+from gnarl_dsl.model.kinds import ABSOLUTE, HIDDEN, INPUT, ORDINAL, RATIO, Level
+from gnarl_dsl.model.parts import features_named, parts_behind
 from gnarl_dsl.report.source import Span
 
 
@@ -95,13 +96,14 @@ def units_of(problem: Problem, measures: Measures) -> Mapping[str, tuple[str, ..
 
 def _gather_deciders(gathered: Gathered, use: Use) -> None:
     problem = gathered.problem
+    judging = _only_judged(problem, use)
     for feature in problem.features:
         if feature.observed:
             gathered.feature(feature)
     for phase in problem.phases:
         if phase.allow is not None:
             gathered.formula(phase.allow)
-        gathered.statements(phase.update, {})
+        gathered.statements(phase.update, {}, judging)
     shown: tuple[model.Window | model.Messages, ...] = (*problem.windows, *problem.messages)
     for line in shown:
         _gather_shown(gathered, line)
@@ -117,6 +119,17 @@ def _gather_deciders(gathered: Gathered, use: Use) -> None:
         goal = model.choose_reward(problem, name)
         assert goal is not None
         gathered.figure(goal.value)
+
+
+def _only_judged(problem: Problem, use: Use) -> frozenset[str]:
+    """The hidden features, if nothing that decides reads one of them."""
+    hidden = frozenset(f.name for f in problem.features if f.stage is HIDDEN)
+    rules = [problem.expert(name) for name in use.experts]
+    if not hidden or use.goals or not all(isinstance(rule, model.RuleExpert) for rule in rules):
+        return frozenset()
+    parts = parts_behind(problem, (problem.terminate, *rules))
+    read = {name for part in parts for name in features_named(part)}
+    return frozenset() if read & hidden else hidden
 
 
 def _gather_shown(gathered: Gathered, shown: model.Window | model.Messages) -> None:

@@ -93,6 +93,12 @@ STATE = Stage(
     *("state", "a state", "Starts from a formula, changed by updates; the policy sees it."),
     written=True,
 )
+HIDDEN = Stage(
+    *("hidden", "a hidden feature"),
+    doc="Like a state, but the policy does not see it: for what only judges need.",
+    observed=False,
+    written=True,
+)
 DERIVED = Stage(
     *("derived", "a derived feature", "A formula that is always current; the policy sees it."),
     computed=True,

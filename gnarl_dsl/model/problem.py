@@ -93,6 +93,11 @@ class Feature(Model):
         return self.stage.observed
 
     @property
+    def unset(self) -> bool:
+        """Whether it is a mark that no node has at first; -1 stands for that."""
+        return self.stage.written and self.initial is None
+
+    @property
     def single(self) -> bool:
         """Whether it is one value: of the graph, or the one node that is marked."""
         return self.type.single or self.place is GRAPH

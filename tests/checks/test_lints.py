@@ -145,6 +145,15 @@ def test_an_expert_that_knows_hidden_ranks() -> None:
     assert "expert heaviest" in line_at(problem, lint)
 
 
+def test_an_expert_that_reads_what_is_hidden() -> None:
+    problem = spec(
+        features="  taken hidden  graph  scalar  = 0",
+        update="    taken := taken + w[v]",
+        expert="uniform v where taken > 1 minimising w[v] else uniform v maximising w[v]",
+    )
+    assert "expert heaviest" in line_at(problem, the_lint(problem, "aliasing"))
+
+
 def test_states_that_differ_in_what_is_seen_are_no_aliases() -> None:
     problem = spec(expert="uniform v maximising w[v]")
     assert not [lint for lint in lints(problem) if lint.name == "aliasing"]

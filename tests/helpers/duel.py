@@ -100,7 +100,7 @@ class Duel:
         read = Evaluator(self.game.blank_state(episode))
         for feature in batch.layout.stored():
             values = batch.features[feature.name]
-            if feature.stage.name in ("state", "derived"):
+            if not feature.stage.steady:
                 values[slot] = JUNK
             else:
                 with np.errstate(invalid="ignore"):  # labels may be infinite
@@ -230,7 +230,7 @@ class Duel:
 
     def compare_feature(self, slot: int, state: State, feature: Feature) -> int | None:
         """The line of the feature if the interpreter says that it cannot be observed."""
-        if not feature.observed:
+        if not feature.observed and not feature.stage.written:
             return None
         game = self.game
         wanted, line = attempt(lambda: game.fitting(feature, Evaluator(state).stored(feature.name)))

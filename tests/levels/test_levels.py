@@ -127,6 +127,16 @@ def test_only_what_is_used_counts() -> None:
     assert levels(problem, Use(goals=("total",)))["c"] == (RATIO, "c")
 
 
+def test_what_only_judges_read_does_not_count() -> None:
+    text = SPEC.format(**USUAL).replace("  b  ", "  far hidden graph scalar = 0\n  b  ")
+    text = text.replace(":= w[v]", ":= w[v]\n    far := far + w[v]")
+    judged = text.replace(USUAL["objective"], "-far")
+    assert levels(gnarl.loads(judged))["w"] == (ORDINAL, "w")
+    assert levels(gnarl.loads(judged), Use(goals=("total",)))["w"] == (RATIO, "w")
+    followed = judged.replace("minimising w[v]", "where far > w[v]")
+    assert levels(gnarl.loads(followed))["w"] == (RATIO, "w")
+
+
 def test_an_oracle_counts_where_it_is_read() -> None:
     assert levels(tried(expert="where b[v]"))["w"] == (RATIO, "w")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from gnarl_dsl.model.kinds import (
     CATEGORICAL,
     EDGE,
     GRAPH,
+    HIDDEN,
     INPUT,
     MASK,
     NODE,
@@ -26,6 +28,7 @@ WIDTH = 100
 _GAP = "  "
 _MIN_WIDTH = 8
 _PROSE, _NARROW_PROSE = 1, 13
+_UNSET = "∅"
 
 
 class FeatureRow(NamedTuple):
@@ -41,7 +44,8 @@ class FeatureRow(NamedTuple):
     level: str = ""
 
     def cells(self) -> tuple[str, ...]:
-        stage = f"{self.stage.name} (hidden)" if self.hidden else self.stage.name
+        covered = self.hidden and self.stage is not HIDDEN
+        stage = f"{self.stage.name} (hidden)" if covered else self.stage.name
         place = self.location.name
         return (self.name, self.description, stage, place, self.type, self.level, self.initial)
 
@@ -61,7 +65,7 @@ def table_cells(problem: Problem) -> list[tuple[str, ...]]:
 def feature_rows(problem: Problem) -> list[FeatureRow]:
     """Inputs, what every problem observes by itself, state, formulas, and what is hidden."""
     measures = levels_of(problem, default_use(problem))
-    inputs, states, derived, oracles = (
+    inputs, *others = (
         [
             _declared_row(problem, f, measures.get(f.name))
             for f in problem.features
@@ -70,7 +74,7 @@ def feature_rows(problem: Problem) -> list[FeatureRow]:
         for stage in STAGES.values()
     )
     graph, automatic = list(_graph_row(problem)), list(_automatic_rows(problem))
-    return [*graph, *inputs, *automatic, *states, *derived, *oracles]
+    return [*graph, *inputs, *automatic, *chain.from_iterable(others)]
 
 
 def _declared_row(problem: Problem, feature: Feature, measure: Measure | None) -> FeatureRow:
@@ -101,7 +105,7 @@ def _initial_text(problem: Problem, feature: Feature) -> str:
     if feature.source is not None:
         return f"- ({feature.source.label})"
     if feature.initial is None:
-        return "-"
+        return _UNSET if feature.unset else "-"
     value = problem.text_of(feature.initial.span)
     if feature.stage is ORACLE:
         return value
@@ -126,7 +130,7 @@ def _automatic_rows(problem: Problem) -> Iterator[FeatureRow]:
     yield FeatureRow(name, f"phase (P = {count})", STATE, GRAPH, CATEGORICAL.name, "1")
     for number, phase in enumerate(problem.phases, 1):
         text = f"node last picked in phase {phase.name}"
-        yield FeatureRow(f"ψ_{number}", text, STATE, NODE, CATEGORICAL.name, "∅")
+        yield FeatureRow(f"ψ_{number}", text, STATE, NODE, CATEGORICAL.name, _UNSET)
 
 
 # Laying out

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any
 
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import GRAPH, NODE, ORACLE, STAGES, STATE, Place, Stage
+from gnarl_dsl.model.kinds import GRAPH, NODE, ORACLE, STAGES, Place, Stage
 from gnarl_dsl.report.diagnostics import InternalError
 from gnarl_dsl.report.source import Span
 
@@ -145,7 +145,7 @@ class Abi:
     @property
     def state_arrays(self) -> tuple[str, ...]:
         """The arrays of the features that updates write."""
-        return tuple(entry.array for entry in self.features if entry.stage is STATE)
+        return tuple(entry.array for entry in self.features if entry.stage.written)
 
     @property
     def oracles(self) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from gnarl_compiler.emit.values import emit_number, emit_value, hoist, skip
 from gnarl_compiler.emit.writer import Function, Writer
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Ref
-from gnarl_dsl.model.kinds import STATE
 
 _GRAPH = ("m", "rowptr", "src", "adjacency", "edge_id")
 
@@ -147,7 +146,7 @@ def _emit_reach(
 def _changing_arrays(module: Module) -> set[str]:
     """What a pick can change."""
     features, program = module.source.features.values(), module.program
-    own = {array_name(feature) for feature in features if feature.stage is STATE}
+    own = {array_name(feature) for feature in features if feature.stage.written}
     graph = set(_GRAPH) if program.mutable else set()
     live = {kept_array(code.number) for code in program.kept if code.follows}
     return own | graph | live | {"last", "phase", "legal"}

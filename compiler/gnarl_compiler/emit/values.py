@@ -71,6 +71,8 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             return _read(writer, op)
         case ir.Marked():
             return f"{writer.feature(op.feature)}[b]"
+        case ir.Unset():
+            return "-1"
         case ir.Nodes() | ir.Edges():
             return f"float({writer.use('n' if isinstance(op, ir.Nodes) else 'm')}[b])"
         case ir.HasEdge():

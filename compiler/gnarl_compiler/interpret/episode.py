@@ -30,7 +30,7 @@ from gnarl_compiler.interpret.windows import messages_of, told_in, window_of
 from gnarl_dsl import model
 from gnarl_dsl.language.operators import OPERATORS, SNAP, nearly_equal
 from gnarl_dsl.model import Problem, choose_reward
-from gnarl_dsl.model.kinds import CATEGORICAL, STATE
+from gnarl_dsl.model.kinds import CATEGORICAL
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Interpreter:
 
     def initial_features(self, state: State) -> dict[str, Array]:
         read = Evaluator(state)
-        own = [feature for feature in self.problem.features if feature.stage is STATE]
+        own = [feature for feature in self.problem.features if feature.stage.written]
         return {feature.name: self.fitting(feature, read.filled(feature)) for feature in own}
 
     def fitting(self, feature: model.Feature, values: Array) -> Array:

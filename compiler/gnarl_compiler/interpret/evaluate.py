@@ -57,7 +57,7 @@ class Evaluator:
             case model.Read():
                 return self.cell(expr.feature, tuple(self.node(i, bound) for i in expr.index))
             case model.OneNode():
-                return int(self.stored(expr.feature)[()])
+                return self.marked(expr.feature)
             case model.Size():
                 return float(self.n if expr.of == "nodes" else self.edge_count())
             case model.HasEdge():
@@ -117,6 +117,11 @@ class Evaluator:
         """Oracles see the graph as it was at reset."""
         return Evaluator(start_of(self.state))
 
+    def marked(self, name: str) -> int | None:
+        """The node of a mask_one, if there is one."""
+        node = int(self.stored(name)[()])
+        return None if node < 0 else node
+
     def oracle(self, feature: model.Feature) -> Array:
         initial = feature.initial
         if initial is None:
@@ -126,7 +131,9 @@ class Evaluator:
         return self.filled(feature)
 
     def filled(self, feature: model.Feature) -> Array:
-        """The values of a feature that has a formula, cell by cell."""
+        """The values of a feature that has a formula, cell by cell; a mark may have none."""
+        if feature.unset:
+            return np.asarray(-1)
         assert feature.initial is not None
         # Out-of-range categories must survive until they are reported.
         dtype = "float64" if feature.type is CATEGORICAL else feature.type.value.array
@@ -152,7 +159,7 @@ class Evaluator:
                 return index[0]
             return False if feature.type is MASK else 0.0
         if feature.type is MASK_ONE:
-            return int(self.stored(name)[()]) == index[0]
+            return self.marked(name) == index[0]
         if feature.stage.computed:
             assert feature.initial is not None
             return self.value(feature.initial, dict(zip(feature.vars, index, strict=False)))

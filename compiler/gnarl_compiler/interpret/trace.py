@@ -149,6 +149,8 @@ def _value_text(feature: Feature | None, value: Value | complex, labels: Sequenc
         return f"({value.real:.6g}, {value.imag:.6g})"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if feature is not None and feature.type.names_nodes and int(value or 0) < 0:
+        return "unset"
     if labels and feature is not None and feature.type.names_nodes:
         return labels[int(value or 0)]
     if feature is not None and feature.choices:

@@ -115,7 +115,7 @@ class Builder:
 
     def _own_when(self, op: Op) -> ir.When:
         match op:
-            case ir.Const() | ir.Axis():
+            case ir.Const() | ir.Axis() | ir.Unset():
                 return "constant"
             case ir.Read() | ir.Marked():
                 return "reset" if self.features[op.feature].stage.steady else "state"
@@ -154,9 +154,11 @@ class Builder:
                 return op.kind, op.bound, op.optional
             case ir.Kept():
                 return op.kind, op.bound, False
-            case ir.Pick() | ir.Marked():
+            case ir.Pick():
                 return NODE_VALUE, _NODES, False
-            case ir.Last():
+            case ir.Marked():
+                return NODE_VALUE, _NODES, self.features[op.feature].unset
+            case ir.Last() | ir.Unset():
                 return NODE_VALUE, _NODES, True
             case ir.Read():
                 feature = self.features[op.feature]

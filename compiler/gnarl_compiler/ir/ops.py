@@ -92,6 +92,11 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
+class Unset:
+    """No node."""
+
+
+@dataclass(frozen=True, slots=True)
 class Nodes:
     pass
 
@@ -222,7 +227,7 @@ class Kept:
     live: bool = False
 
 
-Leaf = Const | Axis | Local | Pick | Last | Marked | Nodes | Edges
+Leaf = Const | Axis | Local | Pick | Last | Marked | Unset | Nodes | Edges
 Inner = Read | HasEdge | Degree | Otherwise | Unary | Binary | Compare | Logic | Select | Kept
 Op = Leaf | Inner | Reduce | Chase | Call
 

@@ -147,6 +147,8 @@ def print_op(op: ir.Op) -> str:
             return f"{op.feature}@{op.version}{_list((f'%{ref}' for ref in op.index), '[]')}"
         case ir.Marked():
             return f"node of {op.feature}@{op.version}"
+        case ir.Unset():
+            return "unset"
         case ir.Nodes():
             return "n"
         case ir.Edges():

@@ -28,9 +28,7 @@ from gnarl_dsl.model.kinds import (
     NUMBER,
     ORACLE,
     POINTER,
-    STATE,
     TRUTH,
-    Stage,
     Value,
 )
 from gnarl_dsl.report.diagnostics import InternalError
@@ -153,7 +151,7 @@ class _OpVerifier:
                 self.that(not math.isnan(op.value), "is not a number")
             case ir.Axis():
                 self.axis(op.name, op.kind)
-            case ir.Local() | ir.Nodes() | ir.Edges():
+            case ir.Local() | ir.Unset() | ir.Nodes() | ir.Edges():
                 pass
             case ir.Pick() | ir.Last():
                 self.that(0 <= op.phase < len(self.program.phases), "names no phase")
@@ -373,12 +371,13 @@ class _Verifier:
         axes: Iterable[str] = (),
         label: bool = False,
         seen: _Seen | None = None,
+        optional: bool = False,
     ) -> None:
         """A value that the program names: its kind, its axes, and what it may read."""
         _require(0 <= ref < len(self.program.ops), f"{what} names a value that is not there")
         info, bound = self.program.infos[ref], frozenset(axes)
         _require(info.kind in kinds, f"{what} is a {ir.KIND_NAMES[info.kind]}")
-        _require(not info.optional, f"{what} may be unset")
+        _require(optional or not info.optional, f"{what} may be unset")
         self.axes(ref, bound, what)
         parts = sorted(reachable(self.program, [ref]))
         _require(label or not any(map(self.reads_label, parts)), f"{what} reads an oracle")
@@ -447,26 +446,31 @@ class _Verifier:
         _require(not changes, f"{what} reads a graph that changes")
         own = ir.Axis(code.axis or "", NODE_VALUE)
         for op in parts:
-            if isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage is STATE:
+            if isinstance(op, ir.Read | ir.Marked) and self.stored[op.feature].stage.written:
                 here = isinstance(op, ir.Read) and [self.program.ops[r] for r in op.index] == [own]
                 _require(here, f"{what} reads other nodes")
                 _require(op.feature in code.follows, f"{what} does not follow `{op.feature}`")
 
     def features(self) -> None:
-        for stage, entries in ((STATE, self.program.initial), (DERIVED, self.program.derived)):
+        for computed, entries in ((False, self.program.initial), (True, self.program.derived)):
             for cells in entries:
-                feature = self.feature(cells.feature, stage)
+                feature = self.feature(cells.feature, computed)
                 width = feature.width
                 _require(len(cells.axes) == width, f"`{feature.name}` has other positions")
                 _require(len(set(cells.axes)) == width, f"`{feature.name}` repeats an axis")
-                self.root(cells.value, _STORED[feature.type.value], f"`{feature.name}`", cells.axes)
-                early = stage is DERIVED or self.program.infos[cells.value].when != "state"
+                kinds, what = _STORED[feature.type.value], f"`{feature.name}`"
+                self.root(cells.value, kinds, what, cells.axes, optional=feature.unset)
+                early = computed or self.program.infos[cells.value].when != "state"
                 mutable = self.problem.graph.mutable
                 _require(early or mutable, f"`{feature.name}` starts from the state")
 
-    def feature(self, name: str, stage: Stage) -> Feature:
+    def feature(self, name: str, computed: bool = False) -> Feature:
+        """One that updates write, or that a formula computes."""
         feature = self.stored.get(name)
-        _require(feature is not None and feature.stage is stage, f"`{name}` is no {stage} feature")
+        fits = feature is not None and (
+            feature.stage.computed if computed else feature.stage.written
+        )
+        _require(fits, f"`{name}` is no {'derived' if computed else 'state'} feature")
         assert feature is not None
         return feature
 
@@ -559,7 +563,7 @@ class _Verifier:
         for statement in body:
             match statement:
                 case ir.Store():
-                    feature = self.feature(statement.feature, STATE)
+                    feature = self.feature(statement.feature)
                     width = feature.width
                     _require(
                         len(statement.index) == width, f"{what} indexes `{feature.name}` badly"

@@ -12,7 +12,7 @@ from gnarl_compiler.ir.walk import shallow, sweep
 from gnarl_compiler.lower.formulas import FormulaLowering, Names, Versions
 from gnarl_dsl import model
 from gnarl_dsl.model import Expr, Problem, choose_reward
-from gnarl_dsl.model.kinds import DERIVED, NODE_VALUE, STATE
+from gnarl_dsl.model.kinds import NODE_VALUE
 from gnarl_dsl.report.diagnostics import InternalError
 
 
@@ -127,6 +127,8 @@ class Lowering:
         return names
 
     def cells(self, feature: model.Feature) -> ir.Cells:
+        if feature.unset:
+            return ir.Cells(feature.name, (), self.formulas.build.add(ir.Unset()))
         if feature.initial is None:
             raise InternalError(f"the feature `{feature.name}` has no formula")
         axes = tuple(f"cell{i}" for i in range(feature.width))
@@ -177,10 +179,8 @@ def lower_problem(problem: Problem, reward: str | None = None) -> ir.Program:
 
 
 def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program:
-    stages = {
-        stage: tuple(work.cells(f) for f in problem.features if f.stage is stage)
-        for stage in (STATE, DERIVED)
-    }
+    initial = tuple(work.cells(f) for f in problem.features if f.stage.written)
+    derived = tuple(work.cells(f) for f in problem.features if f.stage.computed)
     chosen = choose_reward(problem, reward)
     program = ir.Program(
         name=problem.name,
@@ -189,8 +189,8 @@ def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program
         ops=(),
         infos=(),
         phases=tuple(work.phase(number) for number in range(len(problem.phases))),
-        initial=stages[STATE],
-        derived=stages[DERIVED],
+        initial=initial,
+        derived=derived,
         horizon=work.formulas.expr(problem.horizon, {}),
         limit=work.maybe(problem.limit),
         terminate=work.maybe(problem.terminate),

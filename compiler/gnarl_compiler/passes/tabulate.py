@@ -14,7 +14,7 @@ from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Program, Ref, map_operands
 from gnarl_compiler.ir.walk import map_program, reachable, sweep
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, STATE, TRUTH
+from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
 _OWN = (ir.Const, ir.Axis, ir.Nodes, ir.Unary, ir.Binary, ir.Compare, ir.Logic, ir.Select)
 
@@ -99,11 +99,11 @@ def _own_terms(program: Program, problem: Problem) -> set[Ref]:
         if not all(part in own for part in ir.operands(op)) or len(program.infos[ref].axes) > 1:
             continue
         match op:
-            case ir.Read() if stages[op.feature] is STATE:
+            case ir.Read() if stages[op.feature].written:
                 here = [program.ops[part] for part in op.index]
                 allowed = len(here) == 1 and isinstance(here[0], ir.Axis) and op.version == 0
             case ir.Read() | ir.Marked():
-                allowed = stages[op.feature] is not STATE
+                allowed = not stages[op.feature].written
             case ir.HasEdge():
                 allowed = not program.mutable
             case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gnarl_dsl import model
-from gnarl_dsl.check.context import Context, forbid_oracle, warn_unused
+from gnarl_dsl.check.context import Context, forbid_hidden, forbid_oracle, warn_unused
 from gnarl_dsl.check.cost import Spent
 from gnarl_dsl.check.expressions import Bound, check_binders, check_scalar, check_where
 from gnarl_dsl.check.scopes import Scope
@@ -70,6 +70,7 @@ def _parts(
     facts = facts if condition is None else facts.plus(condition.facts)
     where = f"`{word}`"
     forbid_oracle(context, facts, where, "The network could not read it either.")
+    forbid_hidden(context, facts, where)
     if not any(binding.used for binding in bound.fresh.values()):
         warn_unused(context, bound.fresh, "variable")
     if facts.state or word == "observe" or context.names.is_mutable:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import EDGE
+from gnarl_dsl.model.kinds import EDGE, ORACLE
 from gnarl_runtime.batch.signature import Signature, signature_of
 
 WORD = 64  # adjacency bits per word
@@ -49,9 +49,9 @@ class BatchLayout:
         return -(-self.nodes // WORD)
 
     def stored(self) -> tuple[Feature, ...]:
-        """The features that have an array: all observed ones and the chosen oracles."""
-        kept = [f for f in self.problem.features if f.observed or f.name in self.oracles]
-        return tuple(kept)
+        """The features that have an array: all but oracles, and the chosen ones of these."""
+        features = self.problem.features
+        return tuple(f for f in features if f.stage is not ORACLE or f.name in self.oracles)
 
     def core(self) -> tuple[ArraySpec, ...]:
         """The arrays that every problem has."""
@@ -113,7 +113,7 @@ def layout_of(
     room = most if edges is None else min(edges, most)
     if slots < 1 or nodes < 1 or room < 0:
         raise ValueError(f"a batch needs slots and nodes, found {slots} slots of {nodes} nodes")
-    known = [feature.name for feature in problem.features if not feature.observed]
+    known = [feature.name for feature in problem.features if feature.stage is ORACLE]
     for name in (chosen := tuple(oracles)):
         if name not in known:
             raise ValueError(f"{problem.name} has no oracle `{name}`; it has: {', '.join(known)}")

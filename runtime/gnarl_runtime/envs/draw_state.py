@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import State
-from gnarl_dsl.model.kinds import STATE
 
 SIZE = 480
 # Colours that stay apart for colour-blind readers (Okabe and Ito).
@@ -64,7 +63,7 @@ def draw_state(state: State) -> NDArray[np.uint8]:
 
 def _draw_pointers(draw: Any, state: State, places: list[tuple[float, float]]) -> None:
     for feature in state.episode.problem.features:
-        if feature.points and feature.stage is STATE:
+        if feature.points and feature.stage.written:
             for node, other in enumerate(state.features[feature.name]):
                 if int(other) != node:
                     draw.line([places[node], places[int(other)]], fill=_INK, width=3)

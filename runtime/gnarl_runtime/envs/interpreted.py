@@ -10,7 +10,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.explain import why_illegal
 from gnarl_compiler.interpret.state import Ending, Episode, IllegalPick, State
-from gnarl_dsl.model.kinds import INPUT, ORACLE, STATE
+from gnarl_dsl.model.kinds import INPUT, ORACLE
 from gnarl_runtime.batch.batch import Batch, pack_bits
 
 _ENDINGS: tuple[Ending | None, ...] = (None, "terminated", "truncated")
@@ -51,23 +51,19 @@ def state_of(batch: Batch, slot: int) -> State:
     """The state in a slot; a mutable graph stands for itself at reset."""
     problem = batch.layout.problem
     adjacency = batch.read_adjacency(slot)
-    by_stage = {
-        stage: {
-            f.name: batch.read_feature(slot, f.name)
-            for f in batch.layout.stored()
-            if f.stage is stage
-        }
-        for stage in (INPUT, STATE, ORACLE)
-    }
+    stored = {f: batch.read_feature(slot, f.name) for f in batch.layout.stored()}
+    inputs = {f.name: values for f, values in stored.items() if f.stage is INPUT}
+    oracles = {f.name: values for f, values in stored.items() if f.stage is ORACLE}
+    written = {f.name: values for f, values in stored.items() if f.stage.written}
     graph = Graph(problem.graph.directed, adjacency)
     tags = batch.tags[slot, : graph.n].copy()
-    instance = Instance(graph, by_stage[INPUT], tags)
+    instance = Instance(graph, inputs, tags)
     bounds = float(batch.horizon[slot]), float(batch.limit[slot])
-    episode = Episode(problem, instance, by_stage[ORACLE], *bounds)
+    episode = Episode(problem, instance, oracles, *bounds)
     phase, last = int(batch.phase[slot]), tuple(int(v) for v in batch.last[slot])
     return State(
         episode=episode,
-        features=by_stage[STATE],
+        features=written,
         adjacency=np.array(adjacency),
         phase=phase,
         last=last,

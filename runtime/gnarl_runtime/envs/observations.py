@@ -6,7 +6,7 @@ Keys besides the features are words that no feature can be called:
     phase  (1,)    which phase picks now      last   (P,)    latest pick per phase, -1 unset
 
 Node features are (N,), points (N, 2), pair features (N, N), edge features (E,) in the order of
-`edges`; graph features and the node of a mask_one are (1,).
+`edges`; graph features and the node of a mask_one are (1,), -1 where no node is marked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _space(feature: Feature, layout: BatchLayout) -> spaces.Space[Any]:
     most, kind = feature.limit(layout.nodes), np.dtype(feature.stored).type
     if most is None:
         return spaces.Box(-np.inf, np.inf, shape, kind)
-    return spaces.Box(0, most - 1, shape, kind)
+    return spaces.Box(-1 if feature.unset else 0, most - 1, shape, kind)
 
 
 def live_views(engine: Engine) -> Observation:

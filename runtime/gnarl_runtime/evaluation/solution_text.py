@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import EDGE, STATE
+from gnarl_dsl.model.kinds import EDGE
 from gnarl_runtime.evaluation.solving import BestEpisode
 from gnarl_runtime.readers.read import Imported
 from gnarl_runtime.search.outcomes import Values
@@ -72,7 +72,7 @@ def state_document(
     problem: Problem, solution: BestEpisode, names: Names, as_picked: bool = False
 ) -> dict[str, Any]:
     """The features that the episode wrote, by name; nodes in the order of the graph or of picks."""
-    own = [feature for feature in problem.features if feature.stage is STATE]
+    own = [feature for feature in problem.features if feature.stage.written]
     found = {f.name: _values(f, solution, names, as_picked) for f in own}
     if problem.graph.mutable:
         before, after = solution.instance.graph.adjacency, solution.state["edge"]
@@ -123,7 +123,7 @@ def _pairs(mask: NDArray[np.bool_], names: Names, ordered: bool) -> list[list[Ha
 
 def _value(feature: Feature, value: Any, names: Names) -> Any:
     if feature.type.names_nodes:
-        return names.node(int(value))
+        return names.node(int(value)) if value >= 0 else None
     if feature.choices:
         return feature.choices[int(value)]
     return np.dtype(feature.type.value.array).type(value).item()

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.support.endings import RUNNING, TERMINATED, TRUNCATED
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import STATE
 from gnarl_runtime.batch.layout import BatchLayout, layout_of
 from gnarl_runtime.envs.engine import Compiled, Engine, spare_edges
 from gnarl_runtime.instances.pools import Pool
@@ -253,7 +252,7 @@ def raise_illegal(engine: Engine) -> None:
 
 
 def _end_state(engine: Engine, slot: int) -> dict[str, Values]:
-    names = [f.name for f in engine.problem.features if f.stage is STATE]
+    names = [f.name for f in engine.problem.features if f.stage.written]
     state = {name: engine.batch.read_feature(slot, name) for name in names}
     if engine.problem.graph.mutable:
         state["edge"] = engine.batch.read_adjacency(slot)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.interpret.trace import describe_changes
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import GRAPH, NODE, PAIR
+from gnarl_dsl.model.kinds import GRAPH, NODE, ORACLE, PAIR
 from gnarl_runtime.viewing.places import ASPECT, Places
 from gnarl_runtime.viewing.recording import (
     Decision,
@@ -127,7 +127,7 @@ def page_of(recording: Recording, places: Places, subtitle: str) -> Page:
     """The page of a recording."""
     problem, graph = recording.problem, recording.instance.graph
     reasons = _Numbered()
-    observed = [feature for feature in problem.features if feature.observed]
+    shown = [feature for feature in problem.features if feature.stage is not ORACLE]
     complete = graph.n > 2 and graph.m * (1 if graph.directed else 2) == graph.n * (graph.n - 1)
     return Page(
         problem=problem.name,
@@ -142,9 +142,9 @@ def page_of(recording: Recording, places: Places, subtitle: str) -> Page:
         places=tuple((round(float(x), 4), round(float(y), 4)) for x, y in places),
         edges=_pairs(graph.edges()),
         weights=_weights(recording),
-        node_features=(*_columns(_of_nodes(observed)), *map(_from_pick, _of_rows(observed))),
-        graph_features=_columns(_of_graph(observed)),
-        masks=_columns(_of_pairs(observed)),
+        node_features=(*_columns(_of_nodes(shown)), *map(_from_pick, _of_rows(shown))),
+        graph_features=_columns(_of_graph(shown)),
+        masks=_columns(_of_pairs(shown)),
         phases=_phases(problem, recording.adviser),
         sources=tuple(
             SourceFile(PurePath(source.name).name, source.text) for source in problem.sources
@@ -243,7 +243,7 @@ def _frame(recording: Recording, moment: Moment, reasons: _Numbered) -> Frame:
     problem, made = recording.problem, moment.decision
     before, now = recording.instance.graph.adjacency, moment.adjacency
     directed = recording.instance.graph.directed
-    observed = [feature for feature in problem.features if feature.observed]
+    shown = [feature for feature in problem.features if feature.stage is not ORACLE]
     return Frame(
         round=moment.round,
         phase=moment.phase,
@@ -253,11 +253,11 @@ def _frame(recording: Recording, moment: Moment, reasons: _Numbered) -> Frame:
         chances=_weighed(made.chances) if made else (),
         advice=None if moment.advice is None else _weighed(moment.advice),
         nodes=(
-            *(_values(f, moment) for f in _of_nodes(observed)),
-            *(tuple(pointers_from(f, moment)) for f in _of_rows(observed)),
+            *(_values(f, moment) for f in _of_nodes(shown)),
+            *(tuple(pointers_from(f, moment)) for f in _of_rows(shown)),
         ),
-        graph=tuple(_values(f, moment) for f in _of_graph(observed)),
-        masks=tuple(_true_pairs(f, moment, directed) for f in _of_pairs(observed)),
+        graph=tuple(_values(f, moment) for f in _of_graph(shown)),
+        masks=tuple(_true_pairs(f, moment, directed) for f in _of_pairs(shown)),
         added=_where(now & ~before, directed),
         removed=_where(before & ~now, directed),
         changes=_changes(recording, made) if made else (),

@@ -182,7 +182,7 @@ function drawNodes(frame) {
 // The start node and its like, and the picks of this round, by the names that the spec gives them.
 function tagsOf(frame) {
   const tags = data.labels.map(() => []);
-  data.node_features.forEach((column, at) => { if (column.single) tags[frame.nodes[at]].push(column.name); });
+  data.node_features.forEach((column, at) => { if (column.single && frame.nodes[at] >= 0) tags[frame.nodes[at]].push(column.name); });
   [...frame.picks, ...(frame.pick === null ? [] : [frame.pick])].forEach((v, k) => tags[v].push(data.phases[k].variable));
   return tags.map((names) => names.join(" "));
 }

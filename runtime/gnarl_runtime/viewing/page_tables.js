@@ -52,7 +52,7 @@ function fillTable(frame, after) {
     if (!column.single) return;
     const box = make(values, "div");
     make(box, "dt", { title: column.doc }, column.name);
-    make(box, "dd", {}, `node ${data.labels[frame.nodes[at]]}`);
+    make(box, "dd", {}, frame.nodes[at] < 0 ? "unset" : `node ${data.labels[frame.nodes[at]]}`);
   });
 }
 

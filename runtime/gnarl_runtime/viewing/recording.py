@@ -41,7 +41,7 @@ class Moment:
     round: int  # from 1; in the last state the number of rounds
     phase: int
     picks: tuple[int, ...]  # of this round, before this one
-    features: Mapping[str, Array]  # observed ones, as the interpreter has them
+    features: Mapping[str, Array]  # all but oracles, as the interpreter has them
     adjacency: NDArray[np.bool_]  # (nodes, nodes)
     legal: NDArray[np.bool_]  # (nodes,)
     advice: Chances | None  # (nodes,) of the expert; None: nobody was asked
@@ -117,7 +117,7 @@ class _Witness:
                 round=state.rounds + (state.ended is None),
                 phase=state.phase,
                 picks=state.picks,
-                features=game.observation(state),
+                features={**game.observation(state), **state.features},
                 adjacency=state.adjacency if mutable else state.episode.instance.graph.adjacency,
                 legal=game.mask(state),
                 advice=advice,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gnarl_dsl.model.kinds import NODE, STATE
+from gnarl_dsl.model.kinds import NODE, ORACLE, STATE
 from gnarl_runtime.viewing.places import ASPECT, Places
 from gnarl_runtime.viewing.recording import Moment, Recording, labels_of, pointers_from
 
@@ -101,7 +101,8 @@ class _Panel:
 
     def draw_pointers(self) -> None:
         for feature in self.recording.problem.features:
-            if not (feature.points or feature.points_between) or not feature.observed:
+            points = feature.points or feature.points_between
+            if not points or feature.stage is ORACLE:
                 continue
             of_nodes = self.moment.features[feature.name].tolist() if feature.points else None
             for node, to in enumerate(of_nodes or pointers_from(feature, self.moment)):

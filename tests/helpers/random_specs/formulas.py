@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from random_specs.scope import Declared, Known, Let, Scope
+from random_specs.scope import ONE, Declared, Known, Let, Scope
 
 T = TypeVar("T")
 Pick = Callable[[int], int]  # k goes in, a number from 0 to k - 1 comes out; 0 is the simplest
@@ -51,14 +51,15 @@ class Formulas:
 
     def readable(self, s: Scope, *types: str) -> list[Known]:
         def fits(f: Known) -> bool:
-            stage = f.stage == "input" or (s.oracle if f.stage == "oracle" else s.state)
+            may = {"input": True, "oracle": s.oracle, "hidden": s.hidden}
+            stage = may.get(f.stage, s.state)
             return f.type in types and stage and f.cost <= s.budget
 
         return [f for f in self.names.features if fits(f)]
 
     def lets(self, s: Scope, kind: str) -> list[Let]:
         def fits(let: Let) -> bool:
-            allowed = (s.state or not let.state) and (s.oracle or not let.oracle)
+            allowed = (s.state or not let.state) and ((s.oracle and s.hidden) or not let.oracle)
             nodes = "node" not in let.params or self.has_node(s)
             allowed = allowed and (s.depth > 0 or not let.params)
             return allowed and nodes and let.cost <= s.budget and (s.infinite or not let.infinite)
@@ -111,6 +112,7 @@ class Formulas:
 
     def optional(self, s: Scope) -> str:
         options: list[Option] = [(3, lambda name=name: name) for name in s.optionals]
+        options += [(2, lambda f=f: f.name) for f in self.readable(s, "unset_one")]
         if s.state:
             options += [(2, lambda p=p: f"last({p})") for p in self.names.phases]
         options += self.calls(s, "optional")
@@ -140,7 +142,8 @@ class Formulas:
         if s.infinite:
             options.append((1, lambda: "inf"))
         if s.state:
-            goals = [goal for goal, cost in self.names.objectives.items() if cost <= s.budget]
+            known = self.names.objectives.items() if s.hidden else ()
+            goals = [goal for goal, cost in known if cost <= s.budget]
             options += [(1, lambda goal=goal: goal) for goal in goals]
         if self.has_node(s):
             options.append((2, lambda: f"{self.one_of(self.degrees())}({self.node(s.deeper())})"))
@@ -200,7 +203,7 @@ class Formulas:
         options += self.reads(s, "mask") + self.calls(s, "truth")
         options += [(1, lambda e=e: self.word_test(*e)) for e in (*self.names.enums, *s.words)]
         if self.has_node(s):
-            options += [(1, lambda f=f: self.marked(f, s)) for f in self.readable(s, "mask_one")]
+            options += [(1, lambda f=f: self.marked(f, s)) for f in self.readable(s, *ONE)]
             options += [
                 (1, lambda f=f: self.category_test(f, s)) for f in self.readable(s, "named")
             ]

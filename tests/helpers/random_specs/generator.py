@@ -89,7 +89,8 @@ class SpecWriter(Updates):
     # Features
 
     def declare(self, known: Known, place: str, ending: str) -> None:
-        form = {"named": f"categorical({' | '.join(known.choices)})", "numbered": ""}
+        named = f"categorical({' | '.join(known.choices)})"
+        form = {"named": named, "numbered": "", "unset_one": "mask_one"}
         kind = form.get(known.type, known.type) or f"categorical({known.categories})"
         self.lines["feature"].append(f"{known.name}  {known.stage}  {place}  {kind}  {ending}")
         self.names.features.append(known)
@@ -125,7 +126,10 @@ class SpecWriter(Updates):
         self.declare(known, known.place, f"~ {source}")
 
     def state_feature(self) -> None:
-        known = self.shape("state", "d")
+        known = self.shape("hidden" if self.chance(5) else "state", "d")
+        if known.type == "mask_one" and not self.chance(2):
+            self.declare(replace(known, type="unset_one"), "node", "")
+            return
         place, value = self.formula(known, replace(_INPUT, infinite=False))
         if value:
             self.declare(known, place, f"= {value}")
@@ -195,7 +199,8 @@ class SpecWriter(Updates):
         kinds = ("scalar", "node", "mask")
         params = {self.fresh("r"): self.one_of(kinds) for _ in self.times(3)}
         oracle = s.state and self.chance(3)
-        scope = replace(s, oracle=oracle, budget=self.pick(2), depth=2, infinite=self.chance(2))
+        scope = replace(s, oracle=oracle, hidden=oracle, budget=self.pick(2), depth=2)
+        scope = replace(scope, infinite=self.chance(2))
         groups = {"scalar": "numbers", "node": "nodes", "mask": "masks"}
         for name, kind in params.items():
             scope = scope.bind(groups[kind], name)
@@ -215,7 +220,7 @@ class SpecWriter(Updates):
     def objective(self, s: Scope) -> None:
         name = self.name("goal")
         cost = 1 + self.pick(3)
-        value = self.number(replace(s, budget=cost))
+        value = self.number(replace(s, budget=cost, hidden=True))
         self.lines["end"].append(f"objective {name} = {value}")
         self.names.objectives[name] = cost
 
@@ -228,8 +233,8 @@ class SpecWriter(Updates):
         if self.chance(4):
             self.lines["end"].append(f"limit 1 + {self.number(_INPUT)} rounds")
         if self.chance(2):
-            self.lines["end"].append(f"valid {self.truth(Scope(budget=3))}")
-        label = Scope(oracle=True, budget=3)
+            self.lines["end"].append(f"valid {self.truth(Scope(budget=3, hidden=True))}")
+        label = Scope(oracle=True, hidden=True, budget=3)
         correct = self.chance(2)
         if correct:
             self.lines["end"].append(f"correct {self.truth(label)}")
@@ -238,7 +243,7 @@ class SpecWriter(Updates):
             self.lines["end"].append(f"terminate when ({test} and {self.truth(label)})")
 
     def goals(self) -> None:
-        label = Scope(oracle=True, budget=3)
+        label = Scope(oracle=True, hidden=True, budget=3)
         for _ in self.times(2):
             kind = self.one_of(("potential", "terminal", "step"))
             self.lines["end"].append(f"reward {self.name('pay')} {kind} {self.number(label)}")
@@ -253,7 +258,7 @@ class SpecWriter(Updates):
                 self.rules(name)
 
     def rules(self, name: str) -> None:
-        lines, bound = [f"expert {name}"], Scope(oracle=True)
+        lines, bound = [f"expert {name}"], Scope(oracle=True, hidden=True)
         for number, phase in enumerate(self.names.phases):
             bound = bound.bind("nodes", f"v{number}")
             choices = [self.rule(f"v{number}", bound) for _ in range(1 + self.pick(3))]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+ONE = ("mask_one", "unset_one")  # the second starts without a node
+
 
 @dataclass(frozen=True)
 class Known:
@@ -21,7 +23,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Let:
-    """A let that formulas may call; `type` is number, truth, node or optional."""
+    """A let that formulas may call; `type` is number, truth, node or optional.
+
+    One that may read an oracle may read what is hidden.
+    """
 
     name: str
     type: str
@@ -38,6 +43,7 @@ class Scope:
 
     state: bool = True
     oracle: bool = False
+    hidden: bool = False
     infinite: bool = True
     nodes: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()

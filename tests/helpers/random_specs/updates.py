@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from random_specs.formulas import Formulas, Pick
-from random_specs.scope import Declared, Known, Scope
+from random_specs.scope import ONE, Declared, Known, Scope
 
 # Names that mean something in Python or inside generated code.
 HOSTILE = (
@@ -170,7 +170,7 @@ class Updates(Formulas):
     # Writes
 
     def assign(self, s: Scope, indent: str, loop: tuple[str, ...]) -> list[str]:
-        own = [f for f in self.names.features if f.stage == "state"]
+        own = [f for f in self.names.features if f.stage in ("state", "hidden")]
         targets = [f for f in own if self.can_write(f, loop)]
         if not targets:
             return [self.nothing(s, indent)]
@@ -178,7 +178,7 @@ class Updates(Formulas):
         index = self.index(known, s, loop)
         if loop:
             index = self.places.setdefault((loop, known.name), index)
-        value = self.value(known, replace(s, infinite=False))
+        value = self.value(known, replace(s, infinite=False, hidden=known.stage == "hidden"))
         line = f"{known.name}{f'[{index}]' if index else ''} := {value}"
         if known.place == "edge" and not self.chance(6):
             return [f"{indent}if edge({index})", f"{indent}  {line}"]
@@ -188,11 +188,11 @@ class Updates(Formulas):
         """An undirected edge has one cell but two rounds of a loop over pairs: see for_edges."""
         if known.place == "edge" and len(loop) == 2:
             return self.names.directed
-        return len(loop) <= (0 if known.type == "mask_one" else _WIDTH[known.place])
+        return len(loop) <= (0 if known.type in ONE else _WIDTH[known.place])
 
     def index(self, known: Known, s: Scope, loop: tuple[str, ...]) -> str:
         """Nodes for the target of a write; in a loop all of its variables are among them."""
-        width = 0 if known.type == "mask_one" else _WIDTH[known.place]
+        width = 0 if known.type in ONE else _WIDTH[known.place]
         leaf = replace(s, depth=0)
         parts = [*loop, *(self.node(leaf) for _ in range(width - len(loop)))]
         return ", ".join(parts[::-1] if self.chance(2) else parts)

@@ -10,7 +10,7 @@ import numpy as np
 import gnarl_dsl as gnarl
 from gnarl_dsl.language.signatures import WHOLE
 from gnarl_dsl.model import Brought, Problem
-from gnarl_dsl.model.kinds import NODE, ORACLE
+from gnarl_dsl.model.kinds import NODE
 
 _CALLED = 3  # externs in a spec
 
@@ -22,7 +22,7 @@ def with_externs(text: str, seed: int) -> str:
     lines: list[str] = []
     for number in range(_CALLED):
         own = rng.sample(whole, min(len(whole), rng.randrange(3)))
-        hidden = any(feature.stage is ORACLE for feature in own)
+        unseen = any(not feature.observed for feature in own)
         name, at_node = f"xf{number}", bool(rng.randrange(2))
         params = [f"p{k} : {f.place} {f.type}" for k, f in enumerate(own)]
         params = [*params, "at : node", "k : scalar"] if at_node else params
@@ -32,7 +32,7 @@ def with_externs(text: str, seed: int) -> str:
         call = f"(if {call} then 1 else 0)" if truth else call
         value = f"sum(xq in nodes: {call})" if at_node else call
         lines.append(f"metric xm{number} = {value}")
-        if not hidden:
+        if not unseen:
             lines.append(f"objective xo{number} = {value}")
             derived = call if at_node else f"{call} + n"
             lines.append(f"features\n  xd{number}  derived  node(xq)  scalar  = {derived}")

@@ -9,9 +9,10 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import array_name
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NODE, NODE_VALUE, PAIR, STATE
+from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, NODE, NODE_VALUE, PAIR
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import WORD
 from gnarl_runtime.checks.explore.board import Index
@@ -38,12 +39,12 @@ def unchanged_features(problem: Problem, spaces: Sequence[Space]) -> Iterator[Fe
     if not any(len(space.source) for space in spaces):
         return
     for feature in problem.features:
-        if feature.stage is STATE and not any(_changes(space, feature) for space in spaces):
+        if feature.stage.written and not any(_changes(space, feature) for space in spaces):
             yield feature
 
 
 def _changes(space: Space, feature: Feature) -> bool:
-    values = space.field(f"s_{feature.name}")
+    values = space.field(array_name(feature))
     led = space.target >= 0
     before, after = values[space.source[led]], values[space.target[led]]
     return bool((before != after).any())

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from gnarl_dsl import model
 from gnarl_dsl.model import Feature, Model, Problem
-from gnarl_dsl.model.kinds import INPUT, STATE
+from gnarl_dsl.model.kinds import INPUT
 
 
 def unread_features(problem: Problem) -> Iterator[Feature]:
     """Inputs and states that nothing depends on; a derived feature is made for the policy."""
     read = set(_reads(problem))
     for feature in problem.features:
-        if feature.stage in (INPUT, STATE) and feature.name not in read:
+        if (feature.stage is INPUT or feature.stage.written) and feature.name not in read:
             yield feature
 
 

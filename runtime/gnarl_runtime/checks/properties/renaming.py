@@ -19,7 +19,7 @@ from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import EDGE, NODE, STATE
+from gnarl_dsl.model.kinds import EDGE, NODE
 from gnarl_runtime.checks.explore.board import Board, Index
 from gnarl_runtime.checks.explore.space import Layer, Space
 from gnarl_runtime.checks.explore.worths import View
@@ -135,7 +135,7 @@ class Twin:
         """What to compare: the spec's own features and the progress of the episode."""
         abi, features = self.board.artifact.abi, self.space.problem.features
         own: dict[str, Feature | None] = {
-            abi.array_of(f.name): f for f in features if f.stage is STATE
+            abi.array_of(f.name): f for f in features if f.stage.written
         }
         names = ["phase", "rounds", "ended", "potential", "legal", "last"]
         if self.space.problem.graph.mutable:

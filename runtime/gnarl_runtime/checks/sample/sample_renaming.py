@@ -135,7 +135,7 @@ class _Pairs:
         here, there = values[self.here], self._aligned(values[self.there])
         if feature.type.names_nodes:
             rows = self.here.reshape(-1, *(1,) * (here.ndim - 1))
-            moved = self.names[rows, here]
+            moved = self.targets[rows, here]
             here = np.where(_in_use(batch, feature)[self.here], moved, there)
         return self.equal(here, there)
 

@@ -12,7 +12,7 @@ from gnarl_compiler.build.files import write_whole
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import State
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import EDGE, INPUT, STATE
+from gnarl_dsl.model.kinds import EDGE, INPUT
 from gnarl_runtime.checks.findings.findings import Failure
 from gnarl_runtime.checks.witness.witness_play import play_picks
 from gnarl_runtime.envs.draw_state import draw_state
@@ -90,7 +90,7 @@ def _edges(problem: Problem, failure: Failure, state: State) -> Iterator[str]:
 
 def _pointers(problem: Problem, state: State, joint: str) -> Iterator[str]:
     for feature in problem.features:
-        if not feature.points or feature.stage is not STATE:
+        if not feature.points or not feature.stage.written:
             continue
         for node, other in enumerate(state.features[feature.name]):
             if int(other) != node:

@@ -24,7 +24,7 @@ from gnarl_compiler.interpret.state import Episode, State, Value
 from gnarl_dsl import model
 from gnarl_dsl.language.operators import COMPARISONS, Operator
 from gnarl_dsl.model import Expr, Problem
-from gnarl_dsl.model.kinds import NUMBER, STATE
+from gnarl_dsl.model.kinds import NUMBER
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.training.boundary.flow import Flow
 from gnarl_runtime.training.boundary.slopes import Cell, Slopes, Traced, slopes_of, traced
@@ -232,7 +232,7 @@ def _initial_slopes(flow: Flow, blank: State) -> dict[Cell, Slopes]:
     """Slopes of the state features that start as formulas of movable inputs."""
     read, slopes = Tracer(blank, flow, {}), dict[Cell, Slopes]()
     for feature in flow.problem.features:
-        if feature.stage is not STATE or feature.name not in flow.carrying:
+        if not feature.stage.written or feature.name not in flow.carrying:
             continue
         assert feature.initial is not None
         cells = [()] if feature.single else list(read.cells(feature.place))
