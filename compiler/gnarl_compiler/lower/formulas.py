@@ -256,12 +256,13 @@ class FormulaLowering:
         args: list[Ref | str] = []
         versions: list[int] = []
         axes: list[str] = []  # as many as the widest whole feature needs
-        for arg in expr.args:
+        for arg, kind in zip(expr.args, signature.args, strict=True):
             if not isinstance(arg, model.FeatureRef):
                 args.append(arg.value if isinstance(arg, model.Choice) else self.expr(arg, names))
                 continue
             feature = self.build.features[arg.feature]
-            if feature.type is POINTER or declared is not None:
+            points = kind.type is not None and kind.type.apart  # given as they are
+            if (feature.type is POINTER or declared is not None) and not points:
                 own = [f"at_{self.depth + k}" for k in range(feature.place.width)]
                 args.append(self.everywhere(arg.feature, own))
                 axes = max(axes, own, key=len)

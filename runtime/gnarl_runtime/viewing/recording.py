@@ -60,10 +60,9 @@ def pointers_from(feature: Feature, moment: Moment) -> list[int]:
     nodes = np.arange(len(values))
     picks = (*moment.picks, moment.decision.pick) if moment.decision else moment.picks
     if not picks:
-        return nodes.tolist()
-    if feature.place is EDGE:
-        return np.where(moment.adjacency[picks[0]], values[picks[0]], nodes).tolist()
-    return [int(node) for node in values[picks[0]]]
+        return [int(node) for node in nodes]
+    joined = moment.adjacency[picks[0]] if feature.place is EDGE else True
+    return [int(node) for node in np.where(joined, values[picks[0]], nodes)]
 
 
 @dataclass(frozen=True, eq=False)
