@@ -38,7 +38,6 @@ bench: setup
 # Every table of the paper: hours of training, resumable; see benchmarks/paper for one table.
 # Budgets are its flags: make paper BUDGET='--seeds 1 --minutes 10'
 paper: setup
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tsp]'
 	$(BIN)/python -m benchmarks.paper all $(BUDGET)
 	$(BIN)/python -m benchmarks.studies.cover_reference
 	$(BIN)/python -m benchmarks.paper.readme

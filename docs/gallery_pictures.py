@@ -78,9 +78,13 @@ def draw(play: Play) -> bytes:
 
 
 def layout(play: Play) -> NDArray[np.float64]:
-    """Places (nodes, 2): as the distances say if they are given, else springs."""
+    """Places (nodes, 2): as points or distances say if they are given, else springs."""
     import networkx as nx
 
+    points = [f for f in play.problem.features if f.type.apart]
+    if points:
+        z = play.start.episode.instance.inputs[points[0].name]
+        return np.stack([z.real, z.imag], 1)
     inputs = [f for f in play.problem.features if f.source and f.source.name == "euclidean"]
     if inputs:
         return from_distances(play.start.episode.instance.inputs[inputs[0].name])
@@ -137,10 +141,15 @@ def lines(play: Play) -> list[Line]:
     found += edge_lines(play, play.added, PALETTE[7], 1.2, dashed=True)
     for feature in play.problem.features:
         found += feature_lines(play, feature)
-    if play.problem.graph.complete and len(play.problem.phases) == 1:
+    if play.problem.graph.complete and moves(play.problem):
         way = [*np.flatnonzero(start_nodes(play)).tolist(), *play.picks]
         found += [Line(u, v, INK, 1.6, arrow=True) for u, v in pairwise(way)]
     return found
+
+
+def moves(problem: Problem) -> bool:
+    """Whether picks are a way: a mark goes from one to the next."""
+    return any(f.type.name == "mask_one" and f.stage.name == "state" for f in problem.features)
 
 
 def edge_lines(

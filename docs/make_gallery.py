@@ -1,6 +1,7 @@
 """The specs of the gallery go in, docs/gallery.md and a picture for each come out.
 
 python docs/make_gallery.py            the page and the pictures
+python docs/make_gallery.py max_cut    the page and these pictures
 python docs/make_gallery.py --page     the page only
 
 Figures come from docs/results/gallery.json, which docs/gallery_results.py records.
@@ -50,12 +51,13 @@ a larger share is worse. `python docs/gallery_results.py` repeats them.
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("specs", nargs="*", metavar="SPEC", help="draw these only")
     parser.add_argument("--page", action="store_true", help="leave the pictures as they are")
     args = parser.parse_args()
     problems = [gnarl.load(path.stem) for path in gallery_specs()]
     write_whole(PAGE, page(problems, load_results()).encode(), durable=False)
     if not args.page:
-        write_pictures(problems)
+        write_pictures([p for p in problems if not args.specs or p.name in args.specs])
     return 0
 
 

@@ -124,6 +124,11 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
         f"thread, at {short(written['commit'])}, {written['cpu']}, load {written['load'][0]}."
     )
     yield ""
+    yield (
+        "No solver is registered for `elimination_order`, `orienteering` and `rgc`; `mvc_rich`, "
+        "`tsp_insertion` and the variants have the optima of `mvc` and `tsp`."
+    )
+    yield ""
     yield COLUMNS
     yield "|---|---|" + "---:|" * (COLUMNS.count("|") - 3)
     yield from map(table_row, record["rows"])

@@ -4,7 +4,7 @@
     python -m benchmarks.studies.large_tours --pretrained tsp --sizes 50x300 100x30
 
 A size is NODESxGRAPHS, and runs in a process of its own: its memory is its own. Tours are compared
-with those of `optimal_tour`, which above 60 nodes are the best that fast-tsp finds; with a size
+with those of `optimal_tour`, which above 60 nodes are the best that local search finds; with a size
 above --compared, only time and memory are measured. Writes docs/results/large_tours.md and .json.
 """
 
@@ -130,7 +130,7 @@ def report(record: dict[str, Any]) -> Iterator[str]:
     yield (
         f"Best picks of `{record['policy']}` in the unit square, one core ({written['cpu']}), at "
         f"{short(written['commit'])}. Above optimal: the mean and its 95 % interval; up to 60 "
-        "nodes the optimum is proven nearly always, beyond, it is the best tour that fast-tsp "
+        "nodes the optimum is proven nearly always, beyond, it is the best tour that local search "
         "finds. CPU milliseconds per graph with graphs played side by side, and with one alone."
     )
     yield ""

@@ -104,10 +104,14 @@ def _merge_features(old: ast.Features, new: ast.Features) -> tuple[ast.Feature, 
 
 
 def _merge_phase(old: ast.Phase, new: ast.Phase) -> ast.Phase:
-    """Clauses the variant does not give are the base's; they need the same variable name."""
+    """Clauses the variant does not give are the base's; they need the same variable name.
+
+    When a phase has its turn does not depend on its own pick, so that needs no name.
+    """
     same_name = old.variable.text == new.variable.text
     inherited = _inherited_clauses(old, new) if same_name else ()
-    return replace(new, clauses=(*inherited, *new.clauses))
+    when = old.when if new.when is None else new.when
+    return replace(new, when=when, clauses=(*inherited, *new.clauses))
 
 
 def _inherited_clauses(old: ast.Phase, new: ast.Phase) -> tuple[ast.Allow | ast.Update, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gnarl_dsl import model
-from gnarl_dsl.check.types import NODE, Type, Witness
+from gnarl_dsl.check.types import MAYBE_NODE, NODE, Type, Witness
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.syntax import ast
 
@@ -117,16 +117,27 @@ def allowed_pairs(phase: ast.Phase, promises: Promises) -> Pairs:
 
 
 def phase_scopes(phases: list[ast.Phase], mutable: bool, promises: Promises) -> list[Scope]:
-    """For each phase the scope of its formulas: its own pick and those before it.
+    """For each phase the scope of its formulas: its own pick and those before it."""
+    scopes = []
+    for phase, scope in zip(phases, turn_scopes(phases, mutable, promises), strict=True):
+        later = scope.later - {phase.variable.text}
+        own = Binding(NODE, phase.variable.span, used=True)
+        scopes.append(replace(scope, later=later).bind(phase.variable.text, own))
+    return scopes
 
-    Picks that an earlier phase allows only along an edge are still joined, unless edges change.
+
+def turn_scopes(phases: list[ast.Phase], mutable: bool, promises: Promises) -> list[Scope]:
+    """For each phase the scope when its turn comes: the picks before it.
+
+    Those of phases that may be skipped may be unset. Picks that an earlier phase allows only
+    along an edge are still joined, unless edges change.
     """
-    variables = [phase.variable for phase in phases]
     scopes = []
     for position in range(len(phases)):
-        scope = Scope(later=frozenset(v.text for v in variables[position + 1 :]))
-        for variable in variables[: position + 1]:
-            scope = scope.bind(variable.text, Binding(NODE, variable.span, used=True))
+        scope = Scope(later=frozenset(phase.variable.text for phase in phases[position:]))
+        for phase in phases[:position]:
+            kind = NODE if phase.when is None else MAYBE_NODE
+            scope = scope.bind(phase.variable.text, Binding(kind, phase.variable.span, used=True))
         for earlier in () if mutable else phases[:position]:
             scope = scope.joining(allowed_pairs(earlier, promises))
         scopes.append(scope)

@@ -31,13 +31,21 @@ from gnarl_dsl.check.expressions import (
     clause_info,
     formula,
     is_infinite,
+    known_truth,
     let_info,
 )
 from gnarl_dsl.check.feature_lines import verify_source
 from gnarl_dsl.check.header import LANGUAGE_VERSION, all_of, first_of, verify_header, verify_parts
 from gnarl_dsl.check.instance_sets import check_instance_set
 from gnarl_dsl.check.network.windows import check_messages, check_windows
-from gnarl_dsl.check.scopes import Scope, allowed_pairs, in_order, mentions, phase_scopes
+from gnarl_dsl.check.scopes import (
+    Scope,
+    allowed_pairs,
+    in_order,
+    mentions,
+    phase_scopes,
+    turn_scopes,
+)
 from gnarl_dsl.check.symmetry import is_symmetric
 from gnarl_dsl.check.types import MASK, SCALAR, Typed
 from gnarl_dsl.check.updates import check_update
@@ -312,14 +320,17 @@ def _source_number(context: Context, tree: ast.Expr) -> float:
 
 def _phases(context: Context) -> tuple[model.Phase, ...]:
     trees = list(context.names.phases.values())
-    scopes = phase_scopes(trees, context.names.is_mutable, context.names.promises)
+    known = context.names.is_mutable, context.names.promises
+    turns, scopes = turn_scopes(trees, *known), phase_scopes(trees, *known)
     for tree in trees:
         if tree.variable.text not in words.RESERVED:
             warn_shadow(context, tree.variable, Scope())
-    return tuple(_phase(context, tree, scope) for tree, scope in zip(trees, scopes, strict=True))
+    both = zip(trees, turns, scopes, strict=True)
+    return tuple(_phase(context, tree, turn, scope) for tree, turn, scope in both)
 
 
-def _phase(context: Context, tree: ast.Phase, scope: Scope) -> model.Phase:
+def _phase(context: Context, tree: ast.Phase, turn: Scope, scope: Scope) -> model.Phase:
+    when = _when(context, tree.when, turn, tree.name.text) if tree.when is not None else None
     allows = [clause for clause in tree.clauses if isinstance(clause, ast.Allow)]
     updates = [clause for clause in tree.clauses if isinstance(clause, ast.Update)]
     for first, extra in [(group[0], e) for group in (allows, updates) for e in group[1:]]:
@@ -338,7 +349,18 @@ def _phase(context: Context, tree: ast.Phase, scope: Scope) -> model.Phase:
         variable=tree.variable.text,
         allow=allow.expr if allow else None,
         update=body,
+        when=None if when is None or known_truth(when) is True else when.expr,
     )
+
+
+def _when(context: Context, tree: ast.Expr, scope: Scope, phase: str) -> Typed:
+    """Asked once, when the turn of the phase comes."""
+    where = f"`when` of phase `{phase}`"
+    typed = check_as(context, tree, scope, MASK, where)
+    forbid_oracle(context, typed.facts, where)
+    forbid_hidden(context, typed.facts, where)
+    context.spent.append(Spent("mask", where, tree.span, typed.facts.terms))
+    return typed
 
 
 def _allow(context: Context, tree: ast.Allow, scope: Scope, phase: str) -> Typed:

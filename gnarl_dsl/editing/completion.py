@@ -229,7 +229,9 @@ def _feature_words(before: list[str]) -> Mapping[str, str]:
 def _declares(place: Place, before: list[str]) -> bool:
     """Whether a new name is to be written here, which nobody can guess."""
     names_block = place.index == 1 and before[0] in vocabulary.DECLARING
-    bracket = before[:1] == ["phase"] or (before[:1] == ["let"] and "=" not in before)
+    bracket = (before[:1] == ["phase"] and "when" not in before) or (
+        before[:1] == ["let"] and "=" not in before
+    )
     return names_block or bracket or before[-1:] in (["exists"], ["forall"])
 
 

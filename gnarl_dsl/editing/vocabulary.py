@@ -54,7 +54,7 @@ _CLAUSES = {
     "allow": "Which nodes may be picked in a phase; every node if it is left out.",
     "update": "What picking a node changes: assignments, `if`, `for`, `let`.",
     "rounds": "Ends `horizon` and `limit`. A round is one pick in every phase.",
-    "when": "`terminate when CONDITION`.",
+    "when": "`terminate when CONDITION`; `phase NAME(v) when CONDITION` is skipped otherwise.",
     "uniform": "Any of the nodes that follow, with the same probability; or a source of numbers.",
     "minimising": "Among these nodes, those with the least value.",
     "maximising": "Among these nodes, those with the greatest value.",

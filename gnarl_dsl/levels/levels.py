@@ -101,8 +101,9 @@ def _gather_deciders(gathered: Gathered, use: Use) -> None:
         if feature.observed:
             gathered.feature(feature)
     for phase in problem.phases:
-        if phase.allow is not None:
-            gathered.formula(phase.allow)
+        for condition in (phase.when, phase.allow):
+            if condition is not None:
+                gathered.formula(condition)
         gathered.statements(phase.update, {}, judging)
     shown: tuple[model.Window | model.Messages, ...] = (*problem.windows, *problem.messages)
     for line in shown:

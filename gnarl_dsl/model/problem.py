@@ -228,13 +228,14 @@ def _param_form(param: ExternParam) -> str:
 
 
 class Phase(Model):
-    """`allow` None means that every node may be picked."""
+    """`allow` None means that every node may be picked, `when` None that it is never skipped."""
 
     span: Span
     name: str
     variable: str
     allow: Expr | None
     update: tuple[Statement, ...]
+    when: Expr | None = None
 
 
 RewardKind = Literal["potential", "terminal", "step"]
@@ -470,6 +471,11 @@ class Problem(Model):
         return next(expert for expert in self.experts if name in (None, expert.name))
 
     @property
+    def may_skip(self) -> bool:
+        """Whether a round can go by without some of the phases."""
+        return any(phase.when is not None for phase in self.phases)
+
+    @property
     def own_experts(self) -> tuple[OwnExpert, ...]:
         """The experts that say something in every state by themselves."""
         return tuple(e for e in self.experts if not isinstance(e, PlannedExpert))
@@ -537,7 +543,7 @@ def cheapest_reward(problem: Problem) -> str | None:
 # Where things stand, what is said about them, and what follows from the rest.
 _NOT_MEANING = frozenset({"span", "doc", "sources", "costs", "code"})
 # What specs did not always have: where it is empty, they mean what they meant before.
-_LATER = frozenset({"others", "laws", "windows", "messages", "unit", "externs"})
+_LATER = frozenset({"others", "laws", "windows", "messages", "unit", "externs", "when"})
 
 
 def _meaning(value: object) -> Iterator[str]:

@@ -264,8 +264,11 @@ class Update(Tree):
 
 
 class Phase(Tree):
+    """`phase NAME(v) when P` with its clauses: where P does not hold it is skipped."""
+
     name: Ident
     variable: Ident
+    when: Expr | None
     clauses: tuple[Allow | Update, ...]
 
 

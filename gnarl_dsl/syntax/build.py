@@ -133,7 +133,11 @@ class TreeBuilder:
         return ident(p[1])
 
     def phase(self, p: Pieces) -> ast.Phase:
-        return ast.Phase(span_of(p[:5]), ident(p[1]), ident(p[3]), p[6] or ())
+        return ast.Phase(span_of(p[:6]), ident(p[1]), ident(p[3]), p[5], p[7] or ())
+
+    def only_when(self, p: Pieces) -> ast.Tree:
+        condition: ast.Tree = p[1]
+        return condition
 
     def phase_body(self, p: Pieces) -> tuple[ast.Tree, ...]:
         return items(p, ast.Allow, ast.Update)

@@ -66,6 +66,7 @@ _OPERATORS = [
     "otherwise",
     "then",
     "where",
+    "when",
 ]
 # A line that ends like this cannot be complete, and one that starts like this is no start.
 _UNFINISHED = frozenset([*_OPERATORS, "not"])

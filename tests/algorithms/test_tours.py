@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gnarl_compiler.algorithms.tours import local as tours_local
 from gnarl_compiler.algorithms.tours import tours
-from gnarl_compiler.algorithms.tours.branch import branch_and_bound, good_tour
+from gnarl_compiler.algorithms.tours.branch import branch_and_bound
 from gnarl_compiler.algorithms.tours.exact import held_karp, integer_program
-from gnarl_compiler.algorithms.tours.local import chained_lin_kernighan
+from gnarl_compiler.algorithms.tours.kicks import good_tour
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.instances.sources import draw_values
@@ -48,7 +47,7 @@ def test_exact_tours_against_brute_force(source: str) -> None:
         least = min(length(np.array([0, *rest]), distance) for rest in others)
         for solve in (held_karp, integer_program):
             assert length(solve(distance), distance) == pytest.approx(least, rel=1e-12)
-        ours = length(chained_lin_kernighan(distance), distance)
+        ours = length(tours.kicked_tour(distance), distance)
         assert least * (1 - 1e-12) <= ours <= least * 1.05
 
 
@@ -78,14 +77,14 @@ def test_branch_and_bound_agrees_with_held_karp(distance: np.ndarray) -> None:
     tour, proven = branch_and_bound(distance, 1e-9, worst, 5000)
     assert proven
     assert length(tour, distance) == pytest.approx(least, rel=1e-9, abs=1e-9)
-    assert length(good_tour(distance, 1e-9, 10), distance) >= least - 1e-9
+    assert length(good_tour(distance, 1e-9, 10, 10), distance) >= least - 1e-9
 
 
 @pytest.mark.parametrize("source", ["euclidean", "uniform"])
 def test_branch_and_bound_agrees_with_the_integer_program(source: str) -> None:
     for seed in range(8):
         _, distance = distances(seed, 14 + 2 * seed, source)
-        start = good_tour(distance, 1e-12, 0)
+        start = good_tour(distance, 1e-12, 0, 0)
         tour, proven = branch_and_bound(distance, 1e-12, start, 5000)
         least = length(integer_program(distance), distance)
         assert proven
@@ -97,7 +96,7 @@ def test_a_search_that_is_given_up_is_followed_by_one_that_is_not(
 ) -> None:
     places = stream(2, "grid").integers(0, 4, (24, 2))
     distance = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))  # many shortest tours
-    _, proven = branch_and_bound(distance, 1e-12, good_tour(distance, 1e-12, 0), 2)
+    _, proven = branch_and_bound(distance, 1e-12, good_tour(distance, 1e-12, 0, 0), 2)
     assert not proven
     monkeypatch.setattr(tours, "BRANCHING_LIMIT", 2)
     least = length(integer_program(distance), distance)
@@ -111,33 +110,40 @@ def test_tiny_tours(name: str) -> None:
         assert (run(name, graph, distance) == graph.adjacency).all()
 
 
-def test_large_tours_with_and_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, distance = distances(3, 44)
-    least = length(integer_program(distance), distance)
+@pytest.mark.parametrize(("source", "most"), [("euclidean", 1.001), ("uniform", 1.02)])
+def test_large_tours_are_good_and_repeat(
+    source: str, most: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tours, "BRANCHING_NODES", 40)
-    monkeypatch.setattr(tours, "find_spec", lambda name: None)
-    ours = run("optimal_tour", graph, distance)
-    assert least * (1 - 1e-9) <= mask_length(ours, distance) <= least * 1.02
-    assert (ours == run("optimal_tour", graph, distance)).all()
+    for seed in range(3):
+        graph, distance = distances(seed, 44, source)
+        least = length(integer_program(distance), distance)
+        found = run("optimal_tour", graph, distance)
+        assert least * (1 - 1e-9) <= mask_length(found, distance) <= least * most
+        assert (found == run("optimal_tour", graph, distance)).all()
 
 
-def test_a_kick_more_never_lengthens_a_tour(monkeypatch: pytest.MonkeyPatch) -> None:
+@given(any_distances(), st.integers(0, 40), st.integers(0, 40))
+def test_local_search_keeps_a_tour_a_tour(distance: np.ndarray, quick: int, deep: int) -> None:
+    assert sorted(good_tour(distance, 1e-9, quick, deep)) == list(range(len(distance)))
+
+
+def test_a_kick_more_never_lengthens_a_tour() -> None:
     _, distance = distances(5, 60)
-    lengths = []
-    for kicks in range(5):
-        monkeypatch.setattr(tours_local, "KICKS_PER_NODE", kicks)
-        lengths.append(length(chained_lin_kernighan(distance), distance))
+    lengths = [
+        length(good_tour(distance, 1e-12, quick, deep), distance)
+        for quick, deep in [(0, 0), (20, 0), (60, 0), (150, 0), (150, 20), (150, 80)]
+    ]
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[-1] < lengths[0]
 
 
-def test_large_tours_by_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("fast_tsp")
-    monkeypatch.setattr(tours, "BRANCHING_NODES", 40)
-    for source in ("euclidean", "uniform"):
-        graph, distance = distances(4, 44, source)
-        least = length(integer_program(distance), distance)
-        assert mask_length(run("optimal_tour", graph, distance), distance) <= least * 1.001
+def test_a_way_that_is_shut_is_gone_only_if_it_must_be() -> None:
+    _, distance = distances(6, 62)
+    tour = tours.kicked_tour(distance)
+    shut = distance.copy()
+    shut[tour, np.roll(tour, -1)] = shut[np.roll(tour, -1), tour] = np.inf
+    assert np.isfinite(length(tours.kicked_tour(shut), shut))
 
 
 def test_christofides_keeps_its_promise() -> None:

@@ -33,7 +33,10 @@ def failing(problem: Problem, use: Use) -> list[tuple[str, bool]]:
     return told
 
 
-@pytest.mark.parametrize("name", ["bellman_ford", "mst_prim", "mvc", "dijkstra", "mst_kruskal"])
+@pytest.mark.parametrize(
+    "name",
+    ["bellman_ford", "mst_prim", "mvc", "dijkstra", "mst_kruskal", "split_delivery"],
+)
 def test_nothing_is_found_where_the_analysis_is_right(name: str) -> None:
     problem = gnarl.load(name)
     assert failing(problem, Use((problem.experts[0].name,))) == []

@@ -109,6 +109,13 @@ def test_a_tour_visits_every_town_and_is_as_long_as_said(
     assert found["correct"] is None
 
 
+def test_samples_is_short_for_a_search(runs: Path, towns: Path, capsys: Capture) -> None:
+    short = solved(runs / "tsp", towns, "--samples", "4", capsys=capsys)
+    long = solved(runs / "tsp", towns, "--search", "sample:4", capsys=capsys)
+    assert short["objective"] == long["objective"]
+    assert short["search"] == long["search"]
+
+
 def test_more_attempts_are_never_worse(runs: Path, towns: Path, capsys: Capture) -> None:
     lengths = [
         -solved(runs / "tsp", towns, "--temperature", "1", "--samples", str(k), capsys=capsys)[
@@ -199,7 +206,8 @@ def test_one_cycle_through_all_nodes_is_told_from_other_pointers(
     [
         ("tsp", "streets", [], 1, "expected all of them (a complete graph)"),
         ("mvc", "streets", ["--out", "nowhere/a.json"], 2, "there is no folder nowhere"),
-        ("mvc", "streets", ["--samples", "2"], 2, "without --temperature"),
+        ("mvc", "streets", ["--samples", "0"], 2, "expected 1 or more"),
+        ("mvc", "streets", ["--samples", "2", "--search", "exact"], 2, "--samples is sample:K"),
         ("mvc", "streets", ["--search", "sampel:4"], 2, "Did you mean `sample`?"),
         ("mvc", "streets", ["--search", "beam"], 2, "expected beam:W"),
         ("mvc", "streets", ["--search", "beam:2", "--temperature", "1"], 2, "says nothing to beam"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -27,6 +28,14 @@ from gnarl_runtime.checks.run import check_problem
 DOCS = ROOT / "docs"
 QUICK = Options(max_nodes=3, examples=6, jit=False, lints=False)
 
+# Much like others; played and explored by the long tests only.
+FURTHER = (
+    *("routing_backhauls", "routing_time_windows", "split_delivery", "multi_agent_tsp"),
+    *("flow_shop", "flexible_job_shop", "facility_location", "max_coverage"),
+    "weighted_tardiness",
+)
+PLAYED = [pytest.param(name, marks=pytest.mark.long if name in FURTHER else ()) for name in GALLERY]
+
 
 def test_names_are_used_once() -> None:
     assert len(GALLERY) >= 8
@@ -44,12 +53,12 @@ def test_a_spec_is_formatted_and_without_warnings(path: Path) -> None:
     assert len(checked.problem.doc.split()) > 25, "a paragraph says what it is and what it shows"
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", PLAYED)
 def test_small_graphs_hold_no_counterexample(name: str) -> None:
     assert check_problem(shipped(name), QUICK).failures == ()
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", PLAYED)
 def test_generated_code_equals_the_interpreter(name: str) -> None:
     problem, rng = shipped(name), np.random.default_rng(1)
     instances = [random_instance(problem, nodes, rng) for nodes in (1, 2, 4, 7)]
@@ -59,7 +68,7 @@ def test_generated_code_equals_the_interpreter(name: str) -> None:
         assert duel.checks > 10
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", PLAYED)
 def test_experts_reach_what_the_spec_asks_for(name: str) -> None:
     """On graphs of 9 nodes, larger than those that are explored: right ends, optima not beaten."""
     problem = shipped(name)
@@ -73,6 +82,15 @@ def test_experts_reach_what_the_spec_asks_for(name: str) -> None:
             assert problem.correct is None or game.correct(state)
             ends[expert.name] = game.objective(state) if problem.objectives else 0.0
         assert max(ends.values()) <= ends.get("optimal", max(ends.values())) + 1e-9
+
+
+def test_rl4co_page_names_specs_and_its_variant_can_be_used() -> None:
+    text = (DOCS / "rl4co.md").read_text("utf-8")
+    assert set(re.findall(r"gallery\.md#(\w+)", text)) <= set(GALLERY)
+    variant = gnarl.loads(text.split("```gnarl\n")[1].split("```")[0])
+    assert [f.name for f in variant.features if f.source and f.source.name == "given"] == [
+        *("opens", "closes", "service"),
+    ]
 
 
 def play(problem: gnarl.Problem, expert: str, instance: object) -> object:

@@ -181,6 +181,7 @@ class Duel:
         require(batch.legal[slot, n:].any(), False, "padding of the mask")
         require(batch.phase[slot], state.phase, "phase")
         require(batch.last[slot], state.last, "last picks")
+        require(batch.opening(np.array([slot])), [state.opening], "whether a round begins")
         require(batch.rounds[slot], state.rounds, "rounds")
         require(batch.horizon[slot], state.episode.horizon, "horizon")
         require(batch.limit[slot], state.episode.limit, "limit")

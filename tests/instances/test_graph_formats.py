@@ -121,6 +121,20 @@ def test_edge_lists_with_headers_and_separators(tmp_path: Path, text: str) -> No
     assert found.inputs["A"][np.ix_(at, at)].tolist() == wanted
 
 
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("u v 3\nv w 2\n", ("u", "v", "w")),
+        ("u v\nv w\n", ("u", "v", "w")),
+        ("u v\na w\n", ("a", "w")),
+    ],
+)
+def test_nodes_may_be_called_like_columns(
+    tmp_path: Path, text: str, labels: tuple[str, ...]
+) -> None:
+    assert read(tmp_path, "uv.edges", text, shipped("bfs")).labels == labels
+
+
 def test_columns_have_types(tmp_path: Path) -> None:
     problem = spec(
         "kind  input edge categorical(road | ferry) ~ any_category",
@@ -146,22 +160,17 @@ def test_tables_of_points_mark_a_node_and_give_numbers(tmp_path: Path) -> None:
 
 # CVRPLIB
 
-ROUTES = spec(
-    "A        input edge  scalar   ~ euclidean",
-    "demand   input node  scalar   ~ given",
-    "capacity input graph scalar   ~ given",
-    "depot    input node  mask_one ~ given",
-    graph="undirected complete",
-)
+LENGTHS = spec("A input edge scalar ~ euclidean", "depot input node mask_one ~ any_node")
 
 
 def test_cvrplib(tmp_path: Path) -> None:
-    found = read(tmp_path, "three.vrp", VRP, ROUTES)
+    found = read(tmp_path, "three.vrp", VRP, shipped("vehicle_routing"))
     assert found.inputs["demand"].tolist() == [5, 0, 7]
     assert (found.inputs["capacity"], found.inputs["depot"]) == (10, 0)
-    assert found.inputs["A"][1, 2] == 5.5
+    assert found.inputs["xy"][1] == pytest.approx(4.4j)
     assert found.notes == ()
-    assert read(tmp_path, "three.vrp", VRP, ROUTES, rounded=True).inputs["A"][1, 2] == 6
+    assert read(tmp_path, "three.vrp", VRP, LENGTHS).inputs["A"][1, 2] == 5.5
+    assert read(tmp_path, "three.vrp", VRP, LENGTHS, rounded=True).inputs["A"][1, 2] == 6
     windows = VRP.replace(
         "DEPOT_SECTION", "TIME_WINDOW_SECTION\n1 0 9\n2 1 5\n3 2 4\nDEPOT_SECTION"
     )

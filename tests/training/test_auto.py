@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -26,6 +27,7 @@ from gnarl_runtime.api.verdict import (
     write_verdict,
 )
 from gnarl_runtime.checkpoints.recipe import Recipe, Validation
+from gnarl_runtime.checkpoints.recipe_files import set_keys
 from gnarl_runtime.commands.solve import main as solve_main
 from gnarl_runtime.commands.train import main
 from gnarl_runtime.evaluation.evaluate import FRESH
@@ -34,7 +36,7 @@ from gnarl_runtime.network.policy_config import PolicyConfig
 from gnarl_runtime.search.strategy import OPENING, PICKS
 from gnarl_runtime.training.auto import auto, standings
 from gnarl_runtime.training.auto.auto import Wish, decide
-from gnarl_runtime.training.auto.choice import RANDOM, Choice, Standing
+from gnarl_runtime.training.auto.choice import RANDOM, Choice, Heat, Standing
 from gnarl_runtime.training.auto.race import endless, run_race
 from gnarl_runtime.training.auto.standings import find_standings
 from gnarl_runtime.training.fresh import fresh_policy
@@ -204,6 +206,56 @@ def test_where_one_update_takes_all_the_time_nobody_else_runs() -> None:
     assert winner == 0
     assert len(heats) == 1
     assert [trainer.done for trainer in trainers] == [2, 0, 0]
+
+
+def heat(reward: float, **setting: str | int | float | bool) -> Heat:
+    return Heat(setting=setting, seconds=1.0, updates=9, success=1.0, reward=reward, steps=5.0)
+
+
+def raced(*heats: Heat) -> auto._Raced:
+    return auto._Raced(Recipe(), heats, heats[-1] if heats else None)
+
+
+def test_who_taught_best_is_imitated_first_unless_rewards_taught_more() -> None:
+    starts = [(heat(-5.4), "optimal"), (heat(-4.6), "rule")]
+    assert auto._best_start(raced(heat(-4.9)), starts) == "rule"
+    assert auto._best_start(raced(heat(-4.5)), starts) is None
+    assert auto._best_start(raced(), starts) == "rule"  # all settings came apart
+    assert auto._best_start(raced(heat(-4.9)), []) is None
+
+
+@pytest.mark.parametrize(
+    ("taught", "start", "trainer"),
+    [
+        ({"optimal": -6.0, "cheapest": -3.0}, "cheapest", "bc+ppo+improve"),
+        ({"optimal": -2.0, "cheapest": -3.0}, "optimal", "bc+ppo+improve"),
+        ({"optimal": -6.0, "cheapest": -7.0}, None, "ppo+improve"),
+    ],
+)
+def test_the_recipe_follows_from_both_races(
+    taught: dict[str, float],
+    start: str | None,
+    trainer: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def race(wish: Wish, recipe: Recipe, settings: list[auto.Setting], *rest: object) -> object:
+        name = settings[0].get("bc.expert")
+        found = set_keys(recipe, settings[0])
+        return replace(raced(heat(taught[str(name)] if name else -4.0)), recipe=found)
+
+    monkeypatch.setattr(auto, "_race", race)
+    problem = shipped("min_dominating_set")
+    free = [expert.name for expert in problem.experts if expert.name != "optimal"]
+    players = [standing(RANDOM, 1.0, -9.0), standing("optimal", 1.0, -1.0, reads_oracle=True)]
+    players += [standing(name, 1.0, -2.0 - (name != "cheapest")) for name in free]
+    base = Recipe(validation=Validation(nodes=8))
+    chosen = auto.choose_recipe_for(Wish(problem, base, 0, 1.0), players, tell)
+    assert chosen.choice.expert == start
+    assert chosen.recipe.trainer == trainer
+    assert sum(chosen.shares) == pytest.approx(1.0)
+    if start is not None:
+        assert chosen.recipe.bc.expert == start
+        assert chosen.recipe.bc.expert_share == (1.0 if start == "optimal" else 0.25)
 
 
 def test_a_race_knows_no_end() -> None:

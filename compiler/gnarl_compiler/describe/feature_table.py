@@ -131,6 +131,10 @@ def _automatic_rows(problem: Problem) -> Iterator[FeatureRow]:
     for number, phase in enumerate(problem.phases, 1):
         text = f"node last picked in phase {phase.name}"
         yield FeatureRow(f"ψ_{number}", text, STATE, NODE, CATEGORICAL.name, _UNSET)
+    for number, phase in enumerate(problem.phases[:-1], 1):
+        if phase.when is not None:
+            text = f"phase {phase.name} has picked in this round"
+            yield FeatureRow(f"p_{number}", text, STATE, GRAPH, MASK.name, "0")
 
 
 # Laying out

@@ -140,7 +140,9 @@ def _let(problem: Problem, let: Let) -> str:
 
 def _phase(problem: Problem, number: int, phase: Phase, heading: Paint) -> list[str]:
     allow = problem.text_of(phase.allow.span) if phase.allow is not None else "every node"
-    head = [("phase", f"{number + 1}: {phase.name}({phase.variable})"), ("  allow", allow)]
+    when = f" when {problem.text_of(phase.when.span)}" if phase.when is not None else ""
+    name = f"{number + 1}: {phase.name}({phase.variable}){when}"
+    head = [("phase", name), ("  allow", allow)]
     if not phase.update:
         return _entries([*head, ("  update", "nothing")], heading)
     first, *rest = _statements(problem, phase.update, 0)

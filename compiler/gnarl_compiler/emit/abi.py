@@ -28,6 +28,8 @@ CORE = (
 # Of kernels that call code that somebody brought: (slots, 2), the address of one function for all
 # of it, and the slot itself.
 CALLS = "extern"
+# The arrays of those batches whose phases may be skipped.
+TURNS = ("picked",)
 # The arrays of those batches whose network reads a part of the graph.
 VIEWS = ("window", "heard")
 _TYPES = ("float64", "bool", "int8", "int64")  # NumPy's, of tables and of space to work in
@@ -224,8 +226,8 @@ def verify_abi(abi: Abi) -> None:
     """Raise an InternalError unless every array has one meaning and every kernel one name."""
     entries: list[FeatureArray | KeptTable | Scratch] = [*abi.features, *abi.kept, *abi.scratch]
     own = [entry.array for entry in entries]
-    known = {*CORE, CALLS, *VIEWS, *own}
-    others = len(CORE) + 1 + len(VIEWS)
+    known = {*CORE, CALLS, *TURNS, *VIEWS, *own}
+    others = len(CORE) + 1 + len(TURNS) + len(VIEWS)
     _require(len(known) == others + len(own), "two arrays of one name")
     _require(len({k.name for k in abi.kernels}) == len(abi.kernels), "two kernels of one name")
     for kernel in abi.kernels:

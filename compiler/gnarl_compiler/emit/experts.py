@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import dataclass
 
-from gnarl_compiler.emit.abi import Role, array_name, kept_array
+from gnarl_compiler.emit.abi import TURNS, Role, array_name, kept_array
 from gnarl_compiler.emit.kernels import Module, can_stop, emit_function, emit_kernel
 from gnarl_compiler.emit.values import emit_number, emit_value, hoist, skip
 from gnarl_compiler.emit.writer import Function, Writer
@@ -72,7 +73,11 @@ def _keep_best(writer: Writer, sign: int, key: Ref) -> None:
 
 
 def emit_greedy(
-    module: Module, code: ir.ExpertCode, updates: list[Function | None], fill_legal: Function
+    module: Module,
+    code: ir.ExpertCode,
+    updates: list[Function | None],
+    fill_legal: Function,
+    turn: Function | None,
 ) -> None:
     name = str(code.greedy)
     ref = next(ref for objective, ref in module.program.objectives if objective == name)
@@ -85,9 +90,8 @@ def emit_greedy(
     )
     reaches: list[Function] = []
     for number in reversed(range(len(updates))):
-        further = reaches[0] if reaches else None
-        reach = _emit_reach(module, number, objective, updates[number], fill_legal, further, code)
-        reaches.insert(0, reach)
+        look = _Look(objective, fill_legal, turn, reaches)
+        reaches = [_emit_reach(module, number, look, updates[number], code), *reaches]
     stops = any(map(can_stop, updates))
 
     def body(writer: Writer) -> None:
@@ -102,21 +106,27 @@ def emit_greedy(
     emit_kernel(module, Role.EXPERT, code.name, ["slots", "out"], doc, body)
 
 
+@dataclass(frozen=True)
+class _Look:
+    """What a greedy expert asks after a pick; `further` are those of the later phases, in order."""
+
+    objective: Function
+    fill_legal: Function
+    turn: Function | None
+    further: list[Function]
+
+    def callees(self, update: Function | None) -> list[Function]:
+        following = (self.fill_legal, self.turn, *self.further) if self.further else ()
+        return [f for f in (self.objective, update, *following) if f]
+
+
 def _emit_reach(
-    module: Module,
-    number: int,
-    objective: Function,
-    update: Function | None,
-    fill_legal: Function,
-    further: Function | None,
-    code: ir.ExpertCode,
+    module: Module, number: int, look: _Look, update: Function | None, code: ir.ExpertCode
 ) -> Function:
     """The best objective at the end of the round after a pick in phase `number`."""
 
     def body(writer: Writer) -> None:
-        following = (fill_legal, further) if further else ()
-        callees = [f for f in (objective, update, *following) if f]
-        needed = {array for callee in callees for array in callee.arrays}
+        needed = {array for callee in look.callees(update) for array in callee.arrays}
         for array in sorted(needed & _changing_arrays(module), key=module.position):
             writer.line(f"{writer.use(array)} = {array}.copy()")
         if update is not None:
@@ -126,21 +136,34 @@ def _emit_reach(
             writer.line("    return -INF")
         if "last" in needed:
             writer.line(f"{writer.use('last')}[0, {number}] = pick")
-        if further is None:
-            writer.line(f"return {writer.call(objective, '0')}")
-            return
-        writer.line(f"{writer.use('phase')}[0] = {number + 1}")
-        writer.line(writer.call(fill_legal, "0"))
-        writer.line("best = -INF")
-        with writer.loop(f"for following in range({writer.use('n')}[0]):"):
-            writer.skip_if(f"not {writer.use('legal')}[0, following]")
-            writer.line(f"best = max(best, {writer.call(further, 'following', 'fault')})")
-            with writer.block("if fault[0] != 0:"):
-                writer.line("return best")
-        writer.line("return best")
+        if "picked" in needed:
+            writer.line(f"{writer.use('picked')}[0, {number}] = True")
+        if not look.further:
+            writer.line(f"return {writer.call(look.objective, '0')}")
+        elif look.turn is None:
+            _best_of_following(writer, number + 1, look, look.further[0])
+        else:
+            writer.line(f"number = {writer.call(look.turn, '0', str(number + 1))}")
+            for later, further in enumerate(look.further, number + 1):
+                with writer.block(f"if number == {later}:"):
+                    _best_of_following(writer, later, look, further)
+            writer.line(f"return {writer.call(look.objective, '0')}")
 
     doc = f"The best `{code.greedy}` that a pick in phase {number + 1} can lead to."
     return emit_function(module, f"reach_{code.name}_{number}", ["pick", "fault"], doc, body)
+
+
+def _best_of_following(writer: Writer, phase: int, look: _Look, further: Function) -> None:
+    """Try every pick of the phase that comes next in this round."""
+    writer.line(f"{writer.use('phase')}[0] = {phase}")
+    writer.line(writer.call(look.fill_legal, "0"))
+    writer.line("best = -INF")
+    with writer.loop(f"for following in range({writer.use('n')}[0]):"):
+        writer.skip_if(f"not {writer.use('legal')}[0, following]")
+        writer.line(f"best = max(best, {writer.call(further, 'following', 'fault')})")
+        with writer.block("if fault[0] != 0:"):
+            writer.line("return best")
+    writer.line("return best")
 
 
 def _changing_arrays(module: Module) -> set[str]:
@@ -149,7 +172,7 @@ def _changing_arrays(module: Module) -> set[str]:
     own = {array_name(feature) for feature in features if feature.stage.written}
     graph = set(_GRAPH) if program.mutable else set()
     live = {kept_array(code.number) for code in program.kept if code.follows}
-    return own | graph | live | {"last", "phase", "legal"}
+    return own | graph | live | {"last", "phase", "legal", *TURNS}
 
 
 def _greedy_scores(writer: Writer, reaches: list[Function], stops: bool) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gnarl_compiler.emit.abi import (
     CORE,
+    TURNS,
     VIEWS,
     Abi,
     Fault,
@@ -48,7 +49,8 @@ class Module:
         for name in [*names, *(phase.name for phase in program.phases)]:
             verify_identifier(name)
         kept = [kept_array(code.number) for code in program.kept]
-        order = {name: position for position, name in enumerate([*CORE, *VIEWS, *names, *kept])}
+        arrays = [*CORE, *TURNS, *VIEWS, *names, *kept]
+        order = {name: position for position, name in enumerate(arrays)}
         return cls(Source.of(program, problem), order)
 
     @property
@@ -162,19 +164,45 @@ def emit_fill_legal(module: Module) -> Function:
     return emit_function(module, "fill_legal", ["b"], doc, body)
 
 
-def emit_ending(module: Module, fill_legal: Function) -> Function:
+def emit_turn(module: Module) -> Function | None:
+    """Only where phases may be skipped."""
+    phases = module.program.phases
+    if not module.program.may_skip:
+        return None
+
+    def body(writer: Writer) -> None:
+        for number, code in enumerate(phases):
+            with writer.block(f"if number <= {number}:"):
+                if code.when is None:
+                    writer.line(f"return {number}")
+                    continue
+                with writer.block(f"if {emit_value(writer, code.when)}:"):
+                    writer.line(f"return {number}")
+        writer.line(f"return {len(phases)}")
+
+    doc = "The first phase from `number` on that is not skipped; their number if all are."
+    return emit_function(module, "turn", ["b", "number"], doc, body)
+
+
+def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> Function:
     terminate = module.program.terminate
 
     def body(writer: Writer) -> None:
         rounds = writer.use("rounds")
         writer.line(f"{writer.use('legal')}[b, :] = False")
+        if turn is not None:
+            writer.line(f"{writer.use('picked')}[b, :] = False")
+            writer.line(f"number = {writer.call(turn, 'b', '0')}")
+            some = f"number < {len(module.program.phases)}"
+            writer.line(f"{writer.use('phase')}[b] = number if {some} else 0")
         if terminate is not None:
             with writer.block(f"if {emit_value(writer, terminate)}:"):
                 writer.line("return TERMINATED")
         for bound, code in (("horizon", "TERMINATED"), ("limit", "TRUNCATED")):
             with writer.block(f"if {rounds}[b] >= {writer.use(bound)}[b] - 1e-9:"):
                 writer.line(f"return {code}")
-        with writer.block(f"if {writer.call(fill_legal, 'b')} > 0:"):
+        opens = "" if turn is None else f"{some} and "
+        with writer.block(f"if {opens}{writer.call(fill_legal, 'b')} > 0:"):
             writer.line("return RUNNING")
         writer.line("return TERMINATED")
 
@@ -249,6 +277,7 @@ def emit_step(
     fill_legal: Function,
     ending: Function,
     pay: Function | None,
+    turn: Function | None,
 ) -> None:
     last_phase = len(module.program.phases) - 1
 
@@ -269,9 +298,14 @@ def emit_step(
         if any(map(can_stop, updates)):
             writer.skip_if("fault[b] != 0")
         writer.line(f"{writer.use('last')}[b, at] = pick")
+        goes_on, following = f"at < {last_phase}", "at + 1"
+        if turn is not None:
+            writer.line(f"{writer.use('picked')}[b, at] = True")
+            writer.line(f"number = {writer.call(turn, 'b', following)}")
+            goes_on, following = f"number <= {last_phase}", "number"
         if last_phase > 0:
-            with writer.block(f"if at < {last_phase}:"):
-                writer.line(f"{writer.use('phase')}[b] = at + 1")
+            with writer.block(f"if {goes_on}:"):
+                writer.line(f"{writer.use('phase')}[b] = {following}")
                 with writer.block(f"if {writer.call(fill_legal, 'b')} == 0:"):
                     writer.line("fault[b] = DEAD_END")
                 writer.line("continue")

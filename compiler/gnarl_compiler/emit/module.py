@@ -19,6 +19,7 @@ from gnarl_compiler.emit.kernels import (
     emit_pay,
     emit_reset,
     emit_step,
+    emit_turn,
     emit_update,
 )
 from gnarl_compiler.emit.views import emit_views
@@ -40,17 +41,18 @@ def _emit_functions(module: Module) -> None:
     program = module.program
     updates = [emit_update(module, phase) for phase in program.phases]
     fill_legal = emit_fill_legal(module)
-    ending = emit_ending(module, fill_legal)
+    turn = emit_turn(module)
+    ending = emit_ending(module, fill_legal, turn)
     pay = emit_pay(module)
     if any(map(can_stop, updates)) and any(code.greedy for code in program.experts):
         emit_stop(module)
     emit_reset(module, ending)
-    emit_step(module, updates, fill_legal, ending, pay)
+    emit_step(module, updates, fill_legal, ending, pay, turn)
     for code in program.experts:
         if code.greedy is None:
             emit_rules(module, code)
         else:
-            emit_greedy(module, code, updates, fill_legal)
+            emit_greedy(module, code, updates, fill_legal, turn)
     emit_observe(module)
     emit_views(module)
     emit_judges(module)

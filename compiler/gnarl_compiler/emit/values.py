@@ -65,6 +65,9 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             return name if op.kind is NODE_VALUE else f"float({name})"
         case ir.Local():
             return f"l_{op.name}"
+        case ir.Pick(optional=True):
+            made = f"{writer.use('picked')}[b, {op.phase}]"
+            return f"({writer.use('last')}[b, {op.phase}] if {made} else -1)"
         case ir.Pick() | ir.Last():
             return f"{writer.use('last')}[b, {op.phase}]"
         case ir.Read():

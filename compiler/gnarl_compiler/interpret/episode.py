@@ -64,6 +64,7 @@ class Interpreter:
         )
         state = replace(state, episode=bounds, features=self.initial_features(state))
         state = replace(state, potential=self.potential(state))
+        state = self.opened(state)
         return replace(state, ended=self.ending(state))
 
     def blank_state(self, episode: Episode) -> State:
@@ -95,19 +96,41 @@ class Interpreter:
         work.run(phase.update, self.bindings(state, node))
         last = (*state.last[: state.phase], node, *state.last[state.phase + 1 :])
         moved = replace(work.state, last=last, made=(*state.made, node))
-        if state.phase + 1 < len(self.problem.phases):
-            following = replace(moved, phase=state.phase + 1, picks=(*state.picks, node))
+        following = self.turned(replace(moved, picks=(*state.picks, node)))
+        if following is not None:
             return Transition(following, 0.0, tuple(work.changes))
-        ended = replace(moved, phase=0, picks=(), rounds=state.rounds + 1)
+        ended = self.opened(replace(moved, rounds=state.rounds + 1))
         ended = replace(ended, ended=self.ending(ended))
         reward, potential = self.payment(state, ended)
         return Transition(replace(ended, potential=potential), reward, tuple(work.changes))
+
+    # Turns
+
+    def opened(self, state: State) -> State:
+        """A new round at its first phase; where all are skipped, nobody picks any more."""
+        fresh = replace(state, phase=0, picks=())
+        return self.turned(fresh) or fresh
+
+    def turned(self, state: State) -> State | None:
+        """The round at the next phase whose turn comes; None if it is over."""
+        for number in range(len(state.picks), len(self.problem.phases)):
+            skipped = (-1,) * (number - len(state.picks))
+            there = replace(state, phase=number, picks=(*state.picks, *skipped))
+            if self.comes(there):
+                return there
+        return None
+
+    def comes(self, state: State) -> bool:
+        """Whether the phase is not skipped."""
+        when = self.problem.phases[state.phase].when
+        return when is None or Evaluator(state).truth(when, self.bindings(state))
 
     def bindings(self, state: State, node: int | None = None) -> Bindings:
         """The picks of this round by the names of their phases' variables."""
         picks = state.picks if node is None else (*state.picks, node)
         names = [phase.variable for phase in self.problem.phases]
-        return dict(zip(names, picks, strict=False))
+        made = (None if pick < 0 else pick for pick in picks)
+        return dict(zip(names, made, strict=False))
 
     # Legality
 
@@ -141,7 +164,10 @@ class Interpreter:
     # Endings
 
     def ending(self, state: State) -> Ending | None:
-        """At the start of a round: has the episode ended, and how?"""
+        """At the start of a round: has the episode ended, and how?
+
+        Where all phases are skipped, it stands at the first, whose turn does not come.
+        """
         episode = state.episode
         if self.problem.terminate and Evaluator(state).truth(self.problem.terminate, {}):
             return "terminated"
@@ -149,7 +175,7 @@ class Interpreter:
             return "terminated"
         if state.rounds >= episode.limit - SNAP:
             return "truncated"
-        return None if self.legal(state).any() else "terminated"
+        return None if self.comes(state) and self.legal(state).any() else "terminated"
 
     def correct(self, state: State) -> bool:
         clause = self.problem.correct
@@ -254,7 +280,7 @@ class Interpreter:
         while state.ended is None and not self.is_dead_end(state):
             answers = self.expert(state, expert)
             if not answers.any():
-                if state.phase == 0:
+                if state.opening:
                     break
                 answers = self.mask(state).astype(np.float64)
             nodes = np.flatnonzero(answers)
@@ -289,7 +315,7 @@ class Interpreter:
 
     def reachable(self, state: State, node: int, objective: str) -> float:
         after = self.apply(state, node).state
-        if after.phase == 0:
+        if after.rounds > state.rounds:
             return self.objective(after, objective)
         options = np.flatnonzero(self.legal(after))
         return max((self.reachable(after, int(v), objective) for v in options), default=-math.inf)

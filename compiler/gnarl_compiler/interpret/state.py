@@ -43,8 +43,8 @@ class State:
     """Values of the state features and everything the paper adds to them.
 
     `last[k]` is the latest pick of phase k, -1 if there was none; `picks` are those of the
-    round under way, `made` all of the episode; `potential` is the value that the next round's
-    reward is measured from.
+    round under way, -1 for a phase that was skipped, `made` all of the episode; `potential` is
+    the value that the next round's reward is measured from.
     """
 
     episode: Episode
@@ -52,7 +52,7 @@ class State:
     adjacency: NDArray[np.bool_]  # (nodes, nodes)
     phase: int
     last: tuple[int, ...]  # (phases,)
-    picks: tuple[int, ...]  # (phases done in this round,)
+    picks: tuple[int, ...]  # (phases done or skipped in this round,)
     rounds: int
     potential: float
     ended: Ending | None
@@ -61,6 +61,11 @@ class State:
     @property
     def n(self) -> int:
         return len(self.adjacency)
+
+    @property
+    def opening(self) -> bool:
+        """Whether nothing has been picked in this round."""
+        return all(pick < 0 for pick in self.picks)
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ class Builder:
             case ir.Kept():
                 return op.kind, op.bound, False
             case ir.Pick():
-                return NODE_VALUE, _NODES, False
+                return NODE_VALUE, _NODES, op.optional
             case ir.Marked():
                 return NODE_VALUE, _NODES, self.features[op.feature].unset
             case ir.Last() | ir.Unset():

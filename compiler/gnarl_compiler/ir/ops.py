@@ -62,9 +62,10 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The pick of an earlier phase of this round."""
+    """The pick of an earlier phase of this round; unset where that could be and was skipped."""
 
     phase: int
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,11 +306,12 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class PhaseCode:
-    """`allow` is over the axis `pick`; None allows every node."""
+    """`allow` is over the axis `pick`; None allows every node. Without `when` it always comes."""
 
     name: str
     allow: Ref | None
     update: tuple[Statement, ...]
+    when: Ref | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +392,11 @@ class Program:
     kept: tuple[KeptCode, ...]
     windows: tuple[ViewCode, ...] = ()
     messages: tuple[ViewCode, ...] = ()
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether a round can go by without some of the phases."""
+        return any(phase.when is not None for phase in self.phases)
 
 
 PICK = "pick"

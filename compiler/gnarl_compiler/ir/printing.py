@@ -63,6 +63,8 @@ def _cells(cells: ir.Cells) -> str:
 
 
 def _phase(phase: ir.PhaseCode) -> Iterator[str]:
+    if phase.when is not None:
+        yield f"when %{phase.when}"
     yield f"allow {'every node' if phase.allow is None else f'%{phase.allow}'}"
     if phase.update:
         yield "update"

@@ -153,7 +153,11 @@ class _OpVerifier:
                 self.axis(op.name, op.kind)
             case ir.Local() | ir.Unset() | ir.Nodes() | ir.Edges():
                 pass
-            case ir.Pick() | ir.Last():
+            case ir.Pick():
+                self.that(0 <= op.phase < len(self.program.phases), "names no phase")
+                skipped = self.program.phases[op.phase].when is not None
+                self.that(op.optional == skipped, "is set or unset where its phase is not")
+            case ir.Last():
                 self.that(0 <= op.phase < len(self.program.phases), "names no phase")
             case ir.Read():
                 self.read(op)
@@ -515,6 +519,9 @@ class _Verifier:
     # Phases
 
     def phase(self, number: int, phase: ir.PhaseCode) -> None:
+        if phase.when is not None:
+            self.root(phase.when, (TRUTH,), f"when of {phase.name}")
+            self.picks([phase.when], number, f"when of {phase.name}")
         if phase.allow is not None:
             self.root(phase.allow, (TRUTH,), f"allow of {phase.name}", (PICK,))
             self.picks([phase.allow], number, f"allow of {phase.name}")

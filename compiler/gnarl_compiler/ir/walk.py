@@ -42,7 +42,7 @@ def map_program(program: Program, move: Mover) -> Program:
     return replace(
         program,
         phases=tuple(
-            replace(p, allow=maybe(p.allow), update=_statements(p.update, move))
+            replace(p, allow=maybe(p.allow), update=_statements(p.update, move), when=maybe(p.when))
             for p in program.phases
         ),
         initial=tuple(replace(c, value=move(c.value)) for c in program.initial),

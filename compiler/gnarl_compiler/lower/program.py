@@ -114,15 +114,20 @@ class Lowering:
         phase = self.problem.phases[number]
         self.formulas.versions = Versions()
         names = self.phase_names(number)
+        when = None if phase.when is None else self.formulas.expr(phase.when, names)
         allow = None if phase.allow is None else self.formulas.expr(phase.allow, names)
         update = self.statements(phase.update, names)
         self.formulas.versions = Versions()
-        return ir.PhaseCode(phase.name, allow, update)
+        return ir.PhaseCode(phase.name, allow, update, when)
 
     def phase_names(self, number: int) -> dict[str, Ref]:
         """Earlier picks of the round by name; the pick itself is the axis `pick`."""
         phases = self.problem.phases
-        names = {phases[k].variable: self.formulas.build.add(ir.Pick(k)) for k in range(number)}
+        add = self.formulas.build.add
+        names = {
+            phase.variable: add(ir.Pick(k, optional=phase.when is not None))
+            for k, phase in enumerate(phases[:number])
+        }
         names[phases[number].variable] = self.formulas.build.add(ir.Axis(PICK, NODE_VALUE))
         return names
 

@@ -84,6 +84,10 @@ def verify_playing(
     verify_least(spell, "threads", threads, 1)
     verify_least(spell, "seed", seed, 0)
     verify_least(spell, "max_rounds", max_rounds, 1)
+
+
+def verify_attempts(spell: Spelling, temperature: float | None, samples: int) -> None:
+    """Several attempts at a graph are for episodes that differ."""
     if samples > 1 and not temperature:
         both = (spell.value("temperature", 0.05), spell.value("samples", 100))
         example = (" " if spell.flags else ", ").join(both)

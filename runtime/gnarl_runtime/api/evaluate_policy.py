@@ -18,6 +18,7 @@ from gnarl_runtime.api.asked import (
     PYTHON,
     Spelling,
     Tell,
+    verify_attempts,
     verify_least,
     verify_playing,
     verify_sizes,
@@ -176,6 +177,7 @@ def evaluate(
     """
     began = time.monotonic()
     verify_playing(PYTHON, temperature, samples, threads, seed, max_rounds)
+    verify_attempts(PYTHON, temperature, samples)
     verify_least(PYTHON, "graphs", graphs, 1)
     plan = Plan(
         sizes=verify_sizes([sizes] if isinstance(sizes, int) else list(sizes)),

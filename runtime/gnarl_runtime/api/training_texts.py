@@ -49,7 +49,8 @@ def _remark(problem: Problem, standing: Standing) -> str:
 
 def recipe_line(recipe: Recipe) -> str:
     """What a race has chosen, in one line."""
-    parts = [f"{_WORDS[name]} ({getattr(recipe, name).updates:,} updates)" for name in recipe.parts]
+    words = {**_WORDS, "bc": f"imitation of {recipe.bc.expert}"}
+    parts = [f"{words[name]} ({getattr(recipe, name).updates:,} updates)" for name in recipe.parts]
     own = recipe.policy
     network = f"{own.rounds} rounds of {own.aggregation} messages, {own.pooling} pooling"
     return f"chosen by a race: {', then '.join(parts)}; {network}"

@@ -49,6 +49,8 @@ class Batch:
     legal: NDArray[np.bool_]  # (B, N) which nodes may be picked now
     # By name. node (B, N), edge (B, E) by edge id, pair (B, N, N), graph and mask_one (B,).
     features: dict[str, Values]
+    # Only where phases may be skipped: (B, P) which of them have had their pick in this round.
+    picked: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))
     # Only where the network does not read all.
     window: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))  # (B, N)
     heard: NDArray[np.uint64] = field(  # (B, N, W) bit u of row v: v hears u
@@ -73,6 +75,12 @@ class Batch:
     def bytes(self) -> int:
         """What the arrays take."""
         return self.layout.bytes
+
+    def opening(self, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether nothing has been picked in the round of these slots."""
+        if self.layout.problem.may_skip:
+            return np.asarray(~self.picked[slots].any(axis=1))
+        return np.asarray(self.phase[slots] == 0)
 
     # Slots in
 

@@ -73,8 +73,14 @@ class BatchLayout:
             ArraySpec("potential", (b,), "float64"),
             ArraySpec("ended", (b,), "int8"),
             ArraySpec("legal", (b, n), "bool"),
+            *self._turns(),
             *self._views(),
         )
+
+    def _turns(self) -> Iterator[ArraySpec]:
+        """What later phases may ask about the round, where some may be skipped."""
+        if self.problem.may_skip:
+            yield ArraySpec("picked", (self.slots, len(self.problem.phases)), "bool")
 
     def _views(self) -> Iterator[ArraySpec]:
         """What the network reads, where that is not all."""

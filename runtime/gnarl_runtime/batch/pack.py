@@ -157,6 +157,8 @@ def _graph_columns(
                 out[:, position] = values if category is None else values == category
             case sig.PhaseColumn():
                 out[:, position] = batch.phase[slots] == column.phase
+            case sig.PickedColumn():
+                out[:, position] = batch.picked[slots, column.phase]
             case _:
                 assert_never(column)
     return out

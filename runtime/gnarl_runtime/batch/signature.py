@@ -54,6 +54,14 @@ class PhaseColumn:
 
 
 @dataclass(frozen=True)
+class PickedColumn:
+    """Whether a phase that may be skipped has had its pick in this round."""
+
+    name: str
+    phase: int
+
+
+@dataclass(frozen=True)
 class SelfColumn:
     """Whether a message goes from a node to itself."""
 
@@ -152,7 +160,7 @@ BetweenColumn = EndColumn | ShareColumn | LiftedColumn
 MessageColumn = (
     ValueColumn | SelfColumn | EdgeColumn | PointerColumn | BetweenColumn | DistanceColumn
 )
-GraphColumn = ValueColumn | PhaseColumn
+GraphColumn = ValueColumn | PhaseColumn | PickedColumn
 
 
 @dataclass(frozen=True)
@@ -275,6 +283,9 @@ def _graph_columns(problem: Problem, observed: list[Feature]) -> Iterator[GraphC
             yield from _value_columns(feature)
     for position, phase in enumerate(problem.phases):
         yield PhaseColumn(f"phase={phase.name}", position)
+    for position, phase in enumerate(problem.phases[:-1]):
+        if phase.when is not None:  # `last` may be of an earlier round
+            yield PickedColumn(f"picked({phase.name})", position)
 
 
 def _message_columns(

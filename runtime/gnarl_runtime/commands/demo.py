@@ -123,7 +123,7 @@ def _show(problem: Problem, outcomes: Outcomes) -> None:
 
 def _rounds(problem: Problem, picks: tuple[int, ...]) -> str:
     """The rounds of an episode on one line, as far as they fit."""
-    size = len(problem.phases)
+    size = 1 if problem.may_skip else len(problem.phases)
     rounds = [picks[k : k + size] for k in range(0, len(picks), size)]
     line = f"Graph 1, {' > '.join(phase.name for phase in problem.phases)}:"
     for number, own in enumerate(rounds):

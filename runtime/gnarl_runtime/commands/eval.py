@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
-from gnarl_runtime.api.asked import FLAGS, verify_least
+from gnarl_runtime.api.asked import FLAGS, verify_attempts, verify_least
 from gnarl_runtime.commands.arguments import (
     add_policy_arguments,
     parse_names,
@@ -89,6 +89,7 @@ def _run(args: argparse.Namespace, runs: Sequence[str]) -> int:
 
 def _verify(args: argparse.Namespace) -> None:
     verify_policy_arguments(args)
+    verify_attempts(FLAGS, args.temperature, args.samples)
     for other in args.others:
         verify_run(other)
     parse_sizes(args.sizes)

@@ -22,7 +22,6 @@ PACKAGES = (
 )
 # extra: the module that shows it is there, and what it is for
 EXTRAS = {
-    "tsp": ("fast_tsp", "near-optimal tours on large graphs"),
     "lsp": ("pygls", "the language server gnarl-lsp"),
     "docs": ("mkdocs", "the documentation site"),
     "dev": ("hypothesis", "property tests, also in gnarl_dsl.testing"),

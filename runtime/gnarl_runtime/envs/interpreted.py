@@ -40,6 +40,9 @@ def _load_progress(batch: Batch, slot: int, state: State) -> None:
     batch.tags[slot, : state.n] = state.episode.instance.tags
     batch.phase[slot] = state.phase
     batch.last[slot] = state.last
+    if batch.layout.problem.may_skip:
+        batch.picked[slot] = False
+        batch.picked[slot, : len(state.picks)] = np.array(state.picks, np.int64) >= 0
     batch.rounds[slot] = state.rounds
     batch.horizon[slot] = state.episode.horizon
     batch.limit[slot] = state.episode.limit
@@ -61,13 +64,14 @@ def state_of(batch: Batch, slot: int) -> State:
     bounds = float(batch.horizon[slot]), float(batch.limit[slot])
     episode = Episode(problem, instance, oracles, *bounds)
     phase, last = int(batch.phase[slot]), tuple(int(v) for v in batch.last[slot])
+    made = batch.picked[slot] if problem.may_skip else np.ones(len(last), np.bool_)
     return State(
         episode=episode,
         features=written,
         adjacency=np.array(adjacency),
         phase=phase,
         last=last,
-        picks=last[:phase],
+        picks=tuple(node if made[k] else -1 for k, node in enumerate(last[:phase])),
         rounds=int(batch.rounds[slot]),
         potential=float(batch.potential[slot]),
         ended=_ENDINGS[int(batch.ended[slot])],

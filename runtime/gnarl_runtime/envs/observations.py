@@ -5,6 +5,8 @@ Keys besides the features are words that no feature can be called:
     n      (1,)    nodes in use               edges  (E, 2)  both ends of each edge, -1 unused
     phase  (1,)    which phase picks now      last   (P,)    latest pick per phase, -1 unset
 
+Where phases may be skipped, `when` (P,) tells which of them have had their pick in this round.
+
 Node features are (N,), points (N, 2), pair features (N, N), edge features (E,) in the order of
 `edges`; graph features and the node of a mask_one are (1,), -1 where no node is marked.
 """
@@ -34,6 +36,7 @@ def observation_space(layout: BatchLayout) -> spaces.Dict:
             "phase": spaces.Box(0, max(1, phases - 1), (1,), np.int32),
             "last": spaces.Box(-1, nodes - 1, (phases,), np.int32),
             "edges": spaces.Box(-1, nodes - 1, (edges, 2), np.int32),
+            **({"when": spaces.MultiBinary(phases)} if layout.problem.may_skip else {}),
             **own,
         }
     )
@@ -60,6 +63,8 @@ def live_views(engine: Engine) -> Observation:
         "last": batch.last,
         "edges": engine.ends,
     }
+    if batch.layout.problem.may_skip:
+        views["when"] = batch.picked.view(np.int8)
     for feature in batch.layout.stored():
         if feature.observed:
             values = batch.features[feature.name]

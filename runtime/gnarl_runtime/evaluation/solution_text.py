@@ -63,9 +63,16 @@ def solution_document(problem: Problem, solution: BestEpisode) -> dict[str, Any]
 
 
 def rounds_of(problem: Problem, solution: BestEpisode, names: Names) -> list[list[Hashable]]:
-    """The picks round by round, one per phase."""
-    phases, picks = len(problem.phases), names.pair(solution.picks)
-    return [picks[start : start + phases] for start in range(0, len(picks), phases)]
+    """The picks round by round, one per phase; None stands for a phase that was skipped."""
+    rounds: list[list[Hashable]] = []
+    before = len(problem.phases)
+    for pick, phase in zip(names.pair(solution.picks), solution.phases, strict=True):
+        if phase <= before:
+            rounds.append([])
+        rounds[-1] += [None] * (phase - len(rounds[-1]))
+        rounds[-1].append(pick)
+        before = phase
+    return [[*own, *[None] * (len(problem.phases) - len(own))] for own in rounds]
 
 
 def state_document(

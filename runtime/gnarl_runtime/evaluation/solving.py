@@ -36,6 +36,7 @@ class BestEpisode:
     instance: Instance
     state: Mapping[str, Values]
     picks: tuple[int, ...]
+    phases: tuple[int, ...]  # of the picks
     objective: float  # NaN if the spec has none
     valid: bool | None  # None: the spec has no such clause
     correct: bool | None  # None: unknown without the reference, or no such clause
@@ -135,12 +136,14 @@ def _solution(
 ) -> BestEpisode:
     outcomes = found.outcomes
     assert outcomes.picks is not None
+    assert outcomes.phases is not None
     assert outcomes.states is not None
     problem, strategy = compiled.problem, found.strategy
     return BestEpisode(
         instance=instances[outcomes.instance[episode]],
         state=outcomes.states[episode],
         picks=outcomes.picks[episode],
+        phases=outcomes.phases[episode],
         objective=float(outcomes.objective[episode]),
         valid=None if problem.valid is None else bool(outcomes.valid[episode]),
         correct=None if problem.correct is None else bool(outcomes.correct[episode]),

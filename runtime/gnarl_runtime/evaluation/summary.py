@@ -101,6 +101,7 @@ def select(outcomes: Outcomes, chosen: NDArray[np.bool_]) -> Outcomes:
         metrics={name: values[chosen] for name, values in outcomes.metrics.items()},
         seconds=outcomes.seconds * int(outcomes.steps[chosen].sum()) / picks,
         picks=None,
+        phases=None,
         states=None,
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,12 +49,14 @@ def read_edge_list(path: Path) -> RawGraph:
     if first is None:
         raise InstanceError(f"{path}:1: found comments only; expected lines `u v` or `u v weight`")
     columns = _header(first)
+    if columns is not None:
+        names, ends, spots = _read(lines, columns, first)
+        if len(first.words) == 2 and not names.keys().isdisjoint(first.words):
+            columns, lines = None, islice(read_table(path), 1, None)  # nodes are called u and v
     if columns is None:
-        columns, lines = _nameless(first), chain([first], lines)
-        names, ends, spots = _read(lines, columns, first)
+        columns = _nameless(first)
+        names, ends, spots = _read(chain([first], lines), columns, first)
         _verify_no_header(first, names)
-    else:
-        names, ends, spots = _read(lines, columns, first)
     return RawGraph(
         str(path),
         tuple(names),
@@ -93,7 +95,7 @@ def _header(line: Line) -> _Columns | None:
     """What the first line calls the columns, if it names the two ends of an edge."""
     names = [word.lower() for word in line.words]
     ends = next((pair for pair in _ENDS if set(pair) <= set(names)), None)
-    if ends is None:
+    if ends is None or any(map(is_number, names)):
         return None
     for name in line.words:
         if line.words.count(name) > 1:

@@ -31,6 +31,7 @@ class Outcomes:
     seconds: float  # all of it, without compiling
     solutions: NDArray[np.uint64] | None = None  # (E,) equal where all state features are equal
     picks: tuple[Picks, ...] | None = None  # (E,) each (steps,)
+    phases: tuple[tuple[int, ...], ...] | None = None  # (E,) each (steps,), of the picks
     # (E,) by name, as Batch.read_feature gives them; `edge` is the graph of a mutable problem.
     states: tuple[Mapping[str, Values], ...] | None = field(default=None, repr=False)
 
@@ -93,5 +94,6 @@ def join_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
         metrics={name: np.concatenate([part.metrics[name] for part in parts]) for name in names},
         seconds=sum(part.seconds for part in parts),
         picks=None,
+        phases=None,
         states=None,
     )

@@ -95,7 +95,7 @@ class ExpertPlayer:
         silent = ~chances.any(axis=1)
         chances[silent] = engine.batch.legal[turn.slots[silent]]
         picks = draw_picks(chances, turn.uniform(self.seed, "expert"))
-        picks[silent & (engine.batch.phase[turn.slots] == 0)] = STOP
+        picks[silent & engine.batch.opening(turn.slots)] = STOP
         return picks
 
 

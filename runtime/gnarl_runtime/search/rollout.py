@@ -132,6 +132,7 @@ class _Table:
         self.columns = blank_outcomes(self.instance, self.sample, nodes, names)
         self.solutions = np.zeros(episodes, np.uint64)
         self.picks: list[list[int]] = [[] for _ in range(episodes)]
+        self.phases: list[list[int]] = [[] for _ in range(episodes)]
         self.states: list[dict[str, Values]] = [{} for _ in range(episodes)]
 
     def run(self, player: Player, first: int, progress: Progress) -> None:
@@ -173,6 +174,7 @@ class _Table:
             seconds=self.seconds,
             solutions=self.solutions if keep.solutions else None,
             picks=tuple(map(tuple, self.picks)) if keep.picks else None,
+            phases=tuple(map(tuple, self.phases)) if keep.picks else None,
             states=tuple(self.states) if keep.states else None,
         )
 
@@ -199,13 +201,16 @@ class _Table:
         given_up = picks == STOP
         self.columns.stopped[own[given_up]] = True
         engine.batch.ended[slots[given_up]] = TERMINATED
+        phases = engine.batch.phase[slots]
         engine.step(actions)
         raise_illegal(engine)
         self.columns.reward[own] += engine.rewards[slots]
         self.columns.steps[own] += ~given_up
         if self.keep.picks:
-            for episode, pick in zip(own[~given_up], picks[~given_up], strict=True):
+            made = zip(own[~given_up], picks[~given_up], phases[~given_up], strict=True)
+            for episode, pick, phase in made:
                 self.picks[episode].append(int(pick))
+                self.phases[episode].append(int(phase))
 
     # Judging
 

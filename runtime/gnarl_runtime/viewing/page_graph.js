@@ -117,7 +117,7 @@ function drawWeights(frame) {
   clear(weightLayer);
   if (!data.weights) return;
   const focus = pinned === null ? hovered : pinned;
-  const current = [...frame.picks, ...(frame.pick === null ? [] : [frame.pick])];
+  const current = [...frame.picks, ...(frame.pick === null ? [] : [frame.pick])].filter((v) => v >= 0);
   for (const [u, v] of data.edges) {
     const asked = u === focus || v === focus;
     const walked = current.includes(u) && current.includes(v);
@@ -183,7 +183,8 @@ function drawNodes(frame) {
 function tagsOf(frame) {
   const tags = data.labels.map(() => []);
   data.node_features.forEach((column, at) => { if (column.single && frame.nodes[at] >= 0) tags[frame.nodes[at]].push(column.name); });
-  [...frame.picks, ...(frame.pick === null ? [] : [frame.pick])].forEach((v, k) => tags[v].push(data.phases[k].variable));
+  const made = [...frame.picks, ...(frame.pick === null ? [] : [frame.pick])];
+  made.forEach((v, k) => { if (v >= 0) tags[v].push(data.phases[k].variable); });  // -1: it was skipped
   return tags.map((names) => names.join(" "));
 }
 

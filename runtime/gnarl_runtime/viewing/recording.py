@@ -128,7 +128,7 @@ class _Witness:
 
     def objectives(self, state: State) -> tuple[float, ...]:
         """What has been reached; inside a round it stands as at the round's start."""
-        if self.moments and state.phase:
+        if self.moments and not state.opening:
             return self.moments[-1].objectives
         entries = self.game.problem.objectives
         return tuple(self.game.objective(state, entry.name) for entry in entries)

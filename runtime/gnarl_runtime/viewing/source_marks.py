@@ -25,7 +25,7 @@ class PhaseLines:
 def phase_lines(problem: Problem, phase: model.Phase, expert: str | None) -> PhaseLines:
     """The lines of one phase; `expert` names the one that is asked, if any."""
     return PhaseLines(
-        allow=lines_of(problem, [phase.allow.span] if phase.allow else []),
+        allow=lines_of(problem, (part.span for part in (phase.when, phase.allow) if part)),
         update=lines_of(problem, (statement.span for statement in phase.update)),
         expert=lines_of(problem, _expert_spans(problem, phase, expert)),
     )

@@ -46,6 +46,7 @@ class SpecWriter(Updates):
         directed, mutable = kind in (3, 4, 5), kind in (2, 5)
         super().__init__(pick, Declared(directed, mutable))
         self.complete = not mutable and pick(6) == 5
+        self.sometimes: set[str] = set()  # phases that may be skipped
         self.lines: dict[str, list[str]] = {"param": [], "feature": [], "let": [], "end": []}
 
     def times(self, most: int) -> range:
@@ -260,9 +261,10 @@ class SpecWriter(Updates):
     def rules(self, name: str) -> None:
         lines, bound = [f"expert {name}"], Scope(oracle=True, hidden=True)
         for number, phase in enumerate(self.names.phases):
-            bound = bound.bind("nodes", f"v{number}")
-            choices = [self.rule(f"v{number}", bound) for _ in range(1 + self.pick(3))]
+            own = bound.bind("nodes", f"v{number}")
+            choices = [self.rule(f"v{number}", own) for _ in range(1 + self.pick(3))]
             lines.append(f"  {phase}: {' else '.join(choices)}")
+            bound = self.after(phase, number, bound)
         self.lines["end"].append("\n".join(lines))
 
     def rule(self, variable: str, s: Scope) -> str:
@@ -296,14 +298,22 @@ class SpecWriter(Updates):
     def phases(self) -> list[str]:
         blocks, bound = [], Scope()
         for number, phase in enumerate(self.names.phases):
-            bound = bound.bind("nodes", f"v{number}")
+            own = bound.bind("nodes", f"v{number}")
             lines = [f"phase {phase}(v{number})"]
+            if self.chance(4):
+                lines[0] += f" when {self.truth(bound)}"
+                self.sometimes.add(phase)
             if self.chance(2):
-                lines.append(f"  allow ({self.truth(bound)} or {self.truth(bound)})")
+                lines.append(f"  allow ({self.truth(own)} or {self.truth(own)})")
             if not self.chance(5):
-                lines += ["  update", *self.block(bound, "    ", 2)]
+                lines += ["  update", *self.block(own, "    ", 2)]
             blocks.append("\n".join(lines))
+            bound = self.after(phase, number, bound)
         return blocks
+
+    def after(self, phase: str, number: int, s: Scope) -> Scope:
+        """What later phases see of a pick: one that is not made in every round may be unset."""
+        return s.bind("optionals" if phase in self.sometimes else "nodes", f"v{number}")
 
 
 # Instances

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnarl_compiler.support.jit import COMPILED, njit
+from gnarl_compiler.algorithms.tours.kicks import tour_length
+from gnarl_compiler.support.jit import njit
 from gnarl_compiler.support.numbers import INF
-
-__all__ = ["COMPILED", "branch_and_bound", "good_tour"]
 
 FREE, FORCED, BANNED = 0, 1, -1
 
-FIRST_STEPS = 150  # of pricing, at the first subproblem
-STEPS = 25  # at every other one
+FIRST_STEPS = (15, 15, 30)  # of pricing, before anything is tried; edges are dropped after each
+STEPS = 25  # at every subproblem
 
 
 @njit
@@ -32,16 +31,27 @@ def branch_and_bound(distance, margin, start, limit):  # type: ignore[no-untyped
     """
     n = len(distance)
     best, shortest = start, tour_length(start, distance)
-    room = 8 * n  # a search that needs more is given up
-    states, prices = np.zeros((room, n, n), np.int8), np.zeros((room, n))
     state, price = np.zeros((n, n), np.int8), np.zeros(n)
     degree, joined = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    edges = listed(state)
+    for steps in FIRST_STEPS:
+        bound = raise_prices(
+            distance, state, edges, price, shortest - margin, steps, degree, joined
+        )
+        if bound >= shortest - margin:
+            return best, True
+        ban_useless(distance, state, price, joined, shortest - margin - bound)
+        edges = listed(state)
+    room = 8 * n  # a search that needs more is given up
+    states, prices = np.empty((room, n, n), np.int8), np.empty((room, n))
+    copy_subproblem(state, price, states[0], prices[0])
     waiting = 1
-    for count in range(limit):
+    for _ in range(limit):
         waiting -= 1
         copy_subproblem(states[waiting], prices[waiting], state, price)
-        steps = FIRST_STEPS if count == 0 else STEPS
-        bound = raise_prices(distance, state, price, shortest - margin, steps, degree, joined)
+        bound = raise_prices(
+            distance, state, edges, price, shortest - margin, STEPS, degree, joined
+        )
         if bound < shortest - margin:
             node = np.argmax(degree)
             if degree[node] == 2:
@@ -54,6 +64,62 @@ def branch_and_bound(distance, margin, start, limit):  # type: ignore[no-untyped
         if waiting == 0:
             return best, True
     return best, False
+
+
+@njit
+def ban_useless(distance, state, price, joined, slack):  # type: ignore[no-untyped-def]
+    """Ban each edge with which the 1-tree would cost more by `slack`: no better tour has it.
+
+    An edge of the tree's nodes replaces the dearest one between them, an edge of node 0 the dearer
+    of its two.
+    """
+    n = len(distance)
+    dearest = np.zeros((n, n))
+    order = from_root(joined)
+    for place in range(1, n - 1):
+        v, above = order[place], joined[order[place]]
+        cost = distance[v, above] + price[v] + price[above]
+        for earlier in range(place):
+            w = order[earlier]
+            dearest[v, w] = dearest[w, v] = max(cost, dearest[above, w]) if w != above else cost
+    second = 0.0
+    for place in range(2):
+        cost = distance[0, joined[place]] + price[0] + price[joined[place]]
+        second = cost if place == 0 else max(second, cost)
+    for v in range(1, n):
+        dearest[0, v] = dearest[v, 0] = second
+    for a in range(n):
+        for b in range(a):
+            if distance[a, b] + price[a] + price[b] - dearest[a, b] >= slack:
+                set_edge(state, a, b, BANNED)
+
+
+@njit
+def from_root(joined):  # type: ignore[no-untyped-def]
+    """Node 1 and then every other node of a 1-tree's tree after the one it is joined to."""
+    n = len(joined)
+    order, known = np.empty(n - 1, np.int64), np.zeros(n, np.bool_)
+    order[0], known[1] = 1, True
+    count = 1
+    while count < n - 1:
+        for v in range(2, n):
+            if not known[v] and known[joined[v]]:
+                order[count], known[v] = v, True
+                count += 1
+    return order
+
+
+@njit
+def listed(state):  # type: ignore[no-untyped-def]
+    """Per node how many edges are not banned, and where they go: (n, 1 + n)."""
+    n = len(state)
+    edges = np.zeros((n, 1 + n), np.int64)
+    for a in range(n):
+        for b in range(n):
+            if a != b and state[a, b] != BANNED:
+                edges[a, 0] += 1
+                edges[a, edges[a, 0]] = b
+    return edges
 
 
 # Subproblems
@@ -148,7 +214,7 @@ def hopeless(state):  # type: ignore[no-untyped-def]
 
 
 @njit
-def raise_prices(distance, state, price, enough, steps, degree, joined):  # type: ignore[no-untyped-def]
+def raise_prices(distance, state, edges, price, enough, steps, degree, joined):  # type: ignore[no-untyped-def]
     """Change prices so that the bound rises, until it is enough; returns it.
 
     Leaves the best prices in `price`, and degrees and edges of their 1-tree. Steps are Polyak's.
@@ -159,7 +225,7 @@ def raise_prices(distance, state, price, enough, steps, degree, joined):  # type
     trial, trial_degree, trial_joined = price.copy(), degree.copy(), joined.copy()
     best, scale, since = -INF, 1.0, 0
     for _ in range(steps):
-        bound = one_tree(distance, state, trial, trial_degree, trial_joined)
+        bound = one_tree(distance, state, edges, trial, trial_degree, trial_joined)
         since += 1
         if bound > best:
             best, since = bound, 0
@@ -179,37 +245,41 @@ def raise_prices(distance, state, price, enough, steps, degree, joined):  # type
 
 
 @njit
-def one_tree(distance, state, price, degree, joined):  # type: ignore[no-untyped-def]
+def one_tree(distance, state, edges, price, degree, joined):  # type: ignore[no-untyped-def]
     """The priced length of a shortest 1-tree, less what every tour pays; inf if there is none.
 
-    `joined[v]` is the other end of v's edge towards node 1, where the tree was begun; node 0's
-    two edges go to joined[0] and joined[1].
+    `edges` lists what is worth looking at. `joined[v]` is the other end of v's edge towards node 1,
+    where the tree was begun; node 0's two edges go to joined[0] and joined[1].
     """
     n = len(distance)
     degree[:] = 0
     total = -2 * price.sum()
     cost = np.full(n, INF)  # of joining the tree, forced edges before all others
     paid = np.full(n, INF)
-    inside = np.zeros(n, np.bool_)
+    paid[0] = paid[1] = -INF  # what is inside, or not of the tree
+    left = np.arange(2, n)  # nodes outside the tree
     node = 1
-    for _ in range(n - 2):
-        inside[node] = True
-        following, least = -1, INF
-        for v in range(2, n):
-            if inside[v]:
-                continue
+    for size in range(n - 2, 0, -1):
+        for k in range(1, edges[node, 0] + 1):
+            v = edges[node, k]
             kind = state[node, v]
-            if kind != BANNED:
-                priced = distance[node, v] + price[node] + price[v]
-                key = -INF if kind == FORCED else priced
-                if key < cost[v]:
-                    cost[v], paid[v], joined[v] = key, priced, node
-            if following < 0 or cost[v] < least:
-                following, least = v, cost[v]
+            if kind == BANNED or paid[v] == -INF:
+                continue
+            priced = distance[node, v] + price[node] + price[v]
+            key = -INF if kind == FORCED else priced
+            if key < cost[v]:
+                cost[v], paid[v], joined[v] = key, priced, node
+        chosen = 0
+        least = cost[left[0]]
+        for k in range(1, size):
+            if cost[left[k]] < least:
+                chosen, least = k, cost[left[k]]
         if least == INF:
             return INF
-        node = following
+        node = left[chosen]
+        left[chosen] = left[size - 1]
         total += paid[node]
+        paid[node] = -INF
         degree[node] += 1
         degree[joined[node]] += 1
     return total + join_first(distance, state, price, degree, joined)
@@ -257,113 +327,3 @@ def walk(joined):  # type: ignore[no-untyped-def]
         before = here
         tour[place] = onward
     return tour
-
-
-# A tour to begin with
-
-
-@njit
-def tour_length(tour, distance):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for place in range(len(tour)):
-        total += distance[tour[place - 1], tour[place]]
-    return total
-
-
-@njit
-def good_tour(distance, margin, kicks):  # type: ignore[no-untyped-def]
-    """Local search from nearest neighbours, and again from the best tour with segments swapped."""
-    n = len(distance)
-    best = nearest_neighbours(distance)
-    improve(best, distance, margin)
-    shortest = tour_length(best, distance)
-    tour = best.copy()
-    draw = 1
-    for _ in range(kicks):
-        draw = (draw * 1103515245 + 12345) % 2147483648
-        first = 1 + (draw >> 8) % (n - 1)
-        draw = (draw * 1103515245 + 12345) % 2147483648
-        second = 1 + (draw >> 8) % (n - 1)
-        low, high = min(first, second), max(first, second)
-        for place in range(n):  # 0..low, then high..n, then what was between
-            if place < low:
-                tour[place] = best[place]
-            elif place < low + n - high:
-                tour[place] = best[place - low + high]
-            else:
-                tour[place] = best[place - n + high]
-        improve(tour, distance, margin)
-        length = tour_length(tour, distance)
-        if length < shortest - margin:
-            best, shortest = tour.copy(), length
-    return best
-
-
-@njit
-def nearest_neighbours(distance):  # type: ignore[no-untyped-def]
-    """A tour that always goes on to the nearest node left."""
-    n = len(distance)
-    tour = np.arange(n)
-    for place in range(1, n):
-        nearest = place
-        for later in range(place + 1, n):
-            if distance[tour[place - 1], tour[later]] < distance[tour[place - 1], tour[nearest]]:
-                nearest = later
-        tour[place], tour[nearest] = tour[nearest], tour[place]
-    return tour
-
-
-@njit
-def improve(tour, distance, margin):  # type: ignore[no-untyped-def]
-    """Reverse and move segments as long as that shortens the tour."""
-    while reverse_segments(tour, distance, margin) or move_segment(tour, distance, margin):
-        pass
-
-
-@njit
-def reverse_segments(tour, distance, margin):  # type: ignore[no-untyped-def]
-    """2-opt, once around; whether anything was gained."""
-    n = len(tour)
-    gained = False
-    for i in range(n - 2):
-        for j in range(i + 2, n if i else n - 1):
-            a, b, c, d = tour[i], tour[i + 1], tour[j], tour[(j + 1) % n]
-            if distance[a, c] + distance[b, d] < distance[a, b] + distance[c, d] - margin:
-                left, right = i + 1, j
-                while left < right:
-                    tour[left], tour[right] = tour[right], tour[left]
-                    left, right = left + 1, right - 1
-                gained = True
-    return gained
-
-
-@njit
-def move_segment(tour, distance, margin):  # type: ignore[no-untyped-def]
-    """Or-opt: move the first segment of up to three nodes that is better off elsewhere."""
-    n = len(tour)
-    turned = tour.copy()
-    for size in range(1, min(3, n - 3) + 1):
-        for start in range(n):
-            for place in range(n):  # the segment comes first
-                turned[place] = tour[(start + place) % n]
-            a, b, after, before = turned[0], turned[size - 1], turned[size], turned[n - 1]
-            out = distance[before, a] + distance[b, after] - distance[before, after]
-            for place in range(size, n - 1):
-                c, d = turned[place], turned[place + 1]
-                ahead = distance[c, a] + distance[b, d] - distance[c, d]
-                back = distance[c, b] + distance[a, d] - distance[c, d]
-                if min(ahead, back) < out - margin:
-                    put_segment(turned, size, place, back < ahead, tour)
-                    return True
-    return False
-
-
-@njit
-def put_segment(turned, size, place, reverse, tour):  # type: ignore[no-untyped-def]
-    """Write a tour with its first nodes behind those up to `place`."""
-    for k in range(len(tour)):
-        tour[k] = turned[k]
-    for k in range(size, place + 1):
-        tour[k - size] = turned[k]
-    for k in range(size):
-        tour[place - k if reverse else place - size + 1 + k] = turned[k]

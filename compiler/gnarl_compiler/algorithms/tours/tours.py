@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +10,6 @@ from numpy.typing import NDArray
 from gnarl_compiler.algorithms.registration import register
 from gnarl_compiler.algorithms.tag_order import tag_order
 from gnarl_compiler.algorithms.tours.exact import held_karp, integer_program
-from gnarl_compiler.algorithms.tours.local import chained_lin_kernighan
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.language.signatures import SYMMETRIC_SCALAR, FunctionSignature
 from gnarl_dsl.model.kinds import EDGE, MASK, RATIO
@@ -22,8 +18,8 @@ HELD_KARP_NODES = 10  # 0.8 ms, and nothing to compile
 INTEGER_PROGRAM_NODES = 40
 BRANCHING_NODES = 60  # above that, more than one search in ten is given up
 BRANCHING_LIMIT = 3000  # subproblems, 0.3 s on 60 nodes
-KICKS_PER_NODE = 2
-QUICK_NODES = 200  # a millisecond per node is enough up to here, ten above
+QUICK_KICKS, DEEP_KICKS = 50, 5  # per node: 0.1 s on 100 nodes
+FEWEST_KICKS, PROOF_KICKS = 8, 0.02  # before a proof; per node squared
 ROUNDING = 1e-12  # of the largest distance, per node: what is closer is the same
 
 # From distances (n, n) to a tour (n,), the nodes in the order of the visit.
@@ -71,24 +67,35 @@ def shortest_tour(distance: NDArray[np.float64]) -> NDArray[np.intp]:
     n = len(distance)
     if n <= HELD_KARP_NODES:
         return held_karp(distance)
-    from gnarl_compiler.algorithms.tours import (
-        branch as tours_branch,  # Numba takes a while to load
-    )
+    from gnarl_compiler.algorithms.tours import branch, kicks  # Numba takes a while to load
+    from gnarl_compiler.support.jit import COMPILED
 
-    if tours_branch.COMPILED and n <= BRANCHING_NODES and np.isfinite(distance).all():
-        margin = ROUNDING * n * float(np.abs(distance).max())
-        start = tours_branch.good_tour(distance, margin, KICKS_PER_NODE * n)
-        tour, proven = tours_branch.branch_and_bound(distance, margin, start, BRANCHING_LIMIT)
+    if COMPILED and n <= BRANCHING_NODES and np.isfinite(distance).all():
+        margin = margin_of(distance)
+        enough = max(FEWEST_KICKS, round(PROOF_KICKS * n * n))
+        start = kicks.good_tour(distance, margin, enough, 0)
+        tour, proven = branch.branch_and_bound(distance, margin, start, BRANCHING_LIMIT)
         if proven:
             return np.asarray(tour)
     if n <= INTEGER_PROGRAM_NODES:
         return integer_program(distance)
-    return best_solver()(distance)
+    return kicked_tour(distance)
 
 
-def best_solver() -> Solver:
-    """The strongest solver at hand for large n: fast-tsp if installed, else our own."""
-    return fast_tsp if find_spec("fast_tsp") else chained_lin_kernighan
+def kicked_tour(distance: NDArray[np.float64]) -> NDArray[np.intp]:
+    """A tour by local search with kicks, the same for the same distances on every machine."""
+    from gnarl_compiler.algorithms.tours.kicks import good_tour
+
+    finite = np.isfinite(distance)
+    if not finite.all():  # more than all others together, so that it is taken only if it must be
+        distance = np.where(finite, distance, 2 * np.abs(distance[finite]).max() * len(distance))
+    kicks = (QUICK_KICKS * len(distance), DEEP_KICKS * len(distance))
+    return np.asarray(good_tour(distance, margin_of(distance), *kicks))
+
+
+def margin_of(distance: NDArray[np.float64]) -> float:
+    """Lengths of tours that are within this are the same, but for rounding."""
+    return ROUNDING * len(distance) * float(np.abs(distance).max())
 
 
 def _tour_mask(
@@ -123,17 +130,3 @@ def _christofides(distance: NDArray[np.float64]) -> NDArray[np.intp]:
     for u, v, data in complete.edges(data=True):
         data["weight"] = float(distance[u, v])
     return np.array(christofides(complete)[:-1])
-
-
-def fast_tsp(distance: NDArray[np.float64]) -> NDArray[np.intp]:
-    """A tour by the fast-tsp package (MIT), which takes 16-bit distances and a time in seconds.
-
-    The time makes this the one solver whose result may depend on the machine. What it gets here
-    was enough for the optimum of all 22 TSPLIB instances tried, of 51 to 1002 nodes. On random
-    points, 0.02 s are enough for 100 nodes, and 0.1 s come within 0.02 % for 200.
-    """
-    package: Any = import_module("fast_tsp")
-    largest = max(float(distance.max()), np.finfo(float).tiny)
-    rounded = np.rint(distance / largest * (2**16 - 1)).astype(np.int64)
-    seconds = len(distance) / (1000 if len(distance) <= QUICK_NODES else 100)
-    return np.array(package.find_tour(rounded, seconds, max_threads=1))

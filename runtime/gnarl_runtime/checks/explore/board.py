@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
+from gnarl_compiler.emit.abi import TURNS
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
@@ -126,6 +127,8 @@ class Board:
     def _columns(self) -> Iterator[Column]:
         abi = self.artifact.abi
         names = [*abi.state_arrays, *_PROGRESS]
+        if self.problem.may_skip:
+            names += TURNS
         if self.problem.graph.mutable:
             names += _GRAPH
         start = 0
@@ -139,6 +142,12 @@ class Board:
         for name in follows:
             yield (column := Column(name, start, self.bytes_of(name).shape[1]))
             start += column.width
+
+    def opening(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether nothing has been picked in the round of these states."""
+        if self.problem.may_skip:
+            return np.asarray(~self.field(rows, "picked").any(axis=1))
+        return np.asarray(self.field(rows, "phase") == 0)
 
     def bytes_of(self, name: str, home: bool = False) -> Rows:
         """An array of the batch as bytes (slots, width)."""
@@ -189,7 +198,10 @@ class Board:
         """The states in the first slots; earlier picks that nothing reads are forgotten."""
         batch = self.work.batch
         for k in self.forgotten:
-            batch.last[:count, k][batch.phase[:count] <= k] = -1
+            gone = batch.phase[:count] <= k
+            if self.problem.may_skip:
+                gone |= ~batch.picked[:count, k]
+            batch.last[:count, k][gone] = -1
         return np.concatenate([self.bytes_of(c.name)[:count] for c in self.columns], axis=1)
 
     def field(self, rows: Rows, name: str) -> Values:

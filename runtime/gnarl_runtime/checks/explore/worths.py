@@ -68,7 +68,7 @@ class View:
     @cached_property
     def starting(self) -> Truths:
         """At the start of a round."""
-        return np.asarray(self.space.field("phase") == 0)
+        return self.space.board.opening(self.space.rows)
 
     @cached_property
     def win(self) -> Verdict:

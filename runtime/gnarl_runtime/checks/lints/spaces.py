@@ -152,6 +152,8 @@ class _Looks:
         parts = [_Part(space.field("phase")[self.states][:, None], 0)]
         last = space.field("last")[self.states]
         parts += [_Part(last[:, k : k + 1], 0, True) for k in range(last.shape[1])]
+        if space.problem.may_skip:
+            parts.append(_Part(space.field("picked")[self.states], 0))
         words = (
             space.field("adjacency")[self.states]
             if space.problem.graph.mutable

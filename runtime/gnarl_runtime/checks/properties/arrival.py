@@ -120,7 +120,7 @@ class Plays:
         over = board.field(rows, "ended") != RUNNING
         wanted = follow_expert(self.expert.expert.name, board, rows, instance)
         wanted &= board.field(rows, "legal") & ~over[:, None]
-        done = ~wanted.any(axis=1) & (board.field(rows, "phase") == 0)
+        done = ~wanted.any(axis=1) & board.opening(rows)
         arrived = over | (done & self._good(rows, instance))
         self.arrived = np.concatenate([self.arrived, arrived])
         return wanted

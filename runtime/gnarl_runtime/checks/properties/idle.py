@@ -183,7 +183,7 @@ def _decides(part: Part, space: Space, board: Board) -> bool:
     """
     asked = space.ended != RUNNING
     if refers_to_correct((space.problem.terminate, space.problem.rewards)):
-        asked = asked | (space.field("phase") == 0)
+        asked = asked | space.board.opening(space.rows)
     states = np.flatnonzero(asked)
     states = states[:: 1 + len(states) // _LOOKED_AT]
     rows = translated(space, board, states)

@@ -15,7 +15,7 @@ import numpy as np
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.levels.levels import Measure, Measures, Use, default_use, levels_of
 from gnarl_dsl.model import Feature, Problem
-from gnarl_dsl.model.kinds import ABSOLUTE
+from gnarl_dsl.model.kinds import ABSOLUTE, HIDDEN
 from gnarl_runtime.checks.explore.artifacts import artifact_of
 from gnarl_runtime.checks.explore.board import Board, Index
 from gnarl_runtime.checks.explore.explore import explore
@@ -98,8 +98,9 @@ class _ChangedTwin(Twin):
 
     @cached_property
     def fields(self) -> dict[str, Feature | None]:
-        """What decides and what is decided; what was gained is for judges."""
-        return {name: f for name, f in super().fields.items() if name != "potential"}
+        """What decides and what is decided; what was gained and what is hidden is for judges."""
+        shown = {name: f for name, f in super().fields.items() if name != "potential"}
+        return {name: f for name, f in shown.items() if f is None or f.stage is not HIDDEN}
 
     def _arrive(self, before, depth, odd):  # type: ignore[no-untyped-def]
         found: list[tuple[str, Index]] = []

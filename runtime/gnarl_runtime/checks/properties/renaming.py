@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_compiler.emit.abi import Role
+from gnarl_compiler.emit.abi import TURNS, Role
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE
 from gnarl_dsl.model import Feature, Problem
@@ -138,6 +138,8 @@ class Twin:
             abi.array_of(f.name): f for f in features if f.stage.written
         }
         names = ["phase", "rounds", "ended", "potential", "legal", "last"]
+        if self.space.problem.may_skip:
+            names += TURNS
         if self.space.problem.graph.mutable:
             names += ["m", "adjacency"]
         return own | dict.fromkeys(names)

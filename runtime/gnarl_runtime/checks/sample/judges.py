@@ -85,7 +85,7 @@ class Judge:
         """Whether an expert that has no answer needs none: a round begins, and all is well."""
         here, batch = np.array([slot]), self.arena.batch
         correct, valid = self._judged("correct", here)[0], self._judged("valid", here)[0]
-        return bool(batch.phase[slot] == 0 and self._suffices(slot, bool(correct), bool(valid)))
+        return bool(batch.opening(here)[0] and self._suffices(slot, bool(correct), bool(valid)))
 
     def _suffices(self, slot: int, correct: bool, valid: bool) -> bool:
         """A greedy expert improves an objective; nothing says that this leads to an answer."""

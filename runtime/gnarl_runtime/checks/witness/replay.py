@@ -179,7 +179,7 @@ def _telescope_breaks(problem: Problem, failure: Failure) -> bool:
             continue
         gained = sum(move.reward for move in played.moves)
         first, last = (Evaluator(s).number(entry.value, {}) for s in (played.states[0], played.end))
-        if played.end.phase == 0 and not nearly_equal(first + gained, last):
+        if played.end.opening and not nearly_equal(first + gained, last):
             return True
     return False
 

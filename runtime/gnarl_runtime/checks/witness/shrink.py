@@ -110,8 +110,8 @@ class _Shrinker:
 
 
 def rounds_of(problem: Problem, picks: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The picks of each round."""
-    size = len(problem.phases)
+    """The picks of each round; each by itself where phases may be skipped."""
+    size = 1 if problem.may_skip else len(problem.phases)
     return [picks[k : k + size] for k in range(0, len(picks), size)]
 
 

@@ -160,7 +160,7 @@ def _experts(game: Interpreter, state: State, expert: str | None) -> Iterator[st
 
 def _why_nothing(game: Interpreter, state: State) -> Iterator[str]:
     """Where no node may be picked: the clause that forbids each."""
-    if state.ended is not None and state.phase == 0 and state.rounds:
+    if state.ended is not None and state.opening and state.rounds:
         return
     if game.legal(state).any():
         return

@@ -71,7 +71,7 @@ def is_silent(game: Interpreter, state: State, expert: str | None) -> bool:
 
 def is_done(game: Interpreter, state: State, expert: str | None) -> bool:
     """Whether an expert that has no answer needs none: a round begins, and all is well."""
-    return state.phase == 0 and is_good(game, state, expert)
+    return state.opening and is_good(game, state, expert)
 
 
 def follows(game: Interpreter, played: Played, picks: Sequence[int], expert: str | None) -> bool:
@@ -113,7 +113,8 @@ def expert_ends(
 def identity(state: State) -> bytes:
     """Bytes that are the same for the same state of one episode."""
     parts = [np.ascontiguousarray(values).tobytes() for values in state.features.values()]
-    standing = f"{state.phase} {state.last} {state.rounds} {state.ended}".encode()
+    skipped = [pick < 0 for pick in state.picks]
+    standing = f"{state.phase} {state.last} {skipped} {state.rounds} {state.ended}".encode()
     return b"|".join([standing, state.adjacency.tobytes(), *parts])
 
 

@@ -81,7 +81,9 @@ class Work:
         self.arena, self.keys = Arena(task, lanes * TRIES), instance_keys(task.pool)
         slots = lanes * TRIES
         self.experts = [ExpertPlayer(name, task.seed) for name in task.drivers.experts]
-        self.phases = len(task.compiled.problem.phases)
+        # Where phases may be skipped, a round is no certain number of picks: each goes by itself.
+        problem = task.compiled.problem
+        self.phases = 1 if problem.may_skip else len(problem.phases)
         self.own, self.old = Sequences(slots), Sequences(slots)
         self.used = np.zeros_like(self.old.rows, np.bool_)  # old picks that were made again
         self.mode = np.zeros(slots, np.int64)  # (slots,)

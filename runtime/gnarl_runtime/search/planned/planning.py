@@ -125,7 +125,7 @@ class RankPlayer:
         meant[silent] = engine.batch.legal[turn.slots[silent]]
         tags = np.where(meant, engine.batch.tags[turn.slots], np.iinfo(np.uint64).max)
         picks = np.asarray(tags.argmin(axis=1), np.int64)
-        picks[silent & (engine.batch.phase[turn.slots] == 0)] = STOP
+        picks[silent & engine.batch.opening(turn.slots)] = STOP
         return picks
 
 

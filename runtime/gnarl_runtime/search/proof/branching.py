@@ -219,7 +219,7 @@ class Branching:
         if not self.falls:
             return value, np.full(len(slots), np.inf)
         # Inside a round nothing is promised; what held at its start still holds.
-        starting = self.engine.batch.phase[slots] == 0
+        starting = self.engine.batch.opening(slots)
         return value, np.where(starting, value, block.most[source[slots]])
 
     def _unseen(self, keys: list[bytes], value: Floats) -> Index:

@@ -42,8 +42,8 @@ class Formulas:
         self.writes: list[Write] = []
         self.roots: list[Root] = []
         for number, phase in enumerate(program.phases):
-            if phase.allow is not None:
-                self.roots.append(Root(number, phase.allow))
+            asked = (phase.when, phase.allow)
+            self.roots += [Root(number, ref) for ref in asked if ref is not None]
             self._collect(number, phase.update, False)
         if program.terminate is not None:
             self.roots.append(Root(TERMINATE, program.terminate))

@@ -48,6 +48,8 @@ class StateKeys:
         found: list[NDArray[Any]] = [phase, batch.rounds[:count]]
         found += [batch.last[:count, k] for k in live.last]
         found += [np.where(phase > k, batch.last[:count, k], _NOBODY) for k in live.picks]
+        if self.engine.problem.may_skip:
+            found.append(batch.picked[:count])
         found += [batch.features[name][:count] for name in live.whole]
         found += [self._open_cells(name, own, count) for name, own in live.settling.items()]
         if self.engine.problem.graph.mutable:

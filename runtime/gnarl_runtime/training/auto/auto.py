@@ -30,6 +30,7 @@ Tell = Callable[[str, int, int], None]
 
 RACE = 60.0  # seconds at most
 _RACE_SHARE = 0.2  # of the time that training may take
+_START = 0.5  # of the time of a race is for each expert who may be imitated first
 # Of the time for learning: imitation of an expert that looks answers up, and of another one.
 _LOOKED_UP, _IMITATED = 0.6, 0.2
 # And of what is left for it: what rewards have taught is settled by the best of its episodes.
@@ -108,7 +109,8 @@ def decide(problem: Problem, standings: Sequence[Standing]) -> tuple[str | None,
     if not problem.objectives:
         return best.name, f"imitating {best.name}, which is right most often ({told(best)})"
     return best.name, (
-        f"starting from {best.name}, the best expert ({told(best, chance)}), then improving {goal}"
+        f"starting from {best.name}, the best expert ({told(best, chance)}), where a race confirms "
+        f"that, then improving {goal}"
     )
 
 
@@ -127,27 +129,58 @@ def told(standing: Standing, chance: Standing | None = None) -> str:
 
 def _imitate(wish: Wish, choice: Choice, expert: str, tell: Tell) -> Chosen:
     imitating = {"trainer": "bc", "bc.expert": expert}
-    chosen, heats = _race(wish, set_keys(wish.base, imitating), IMITATING, tell)
-    closer = set_keys(chosen, _near_ties(wish.problem, expert))
+    raced = _race(wish, set_keys(wish.base, imitating), IMITATING, _seconds(wish), tell)
+    closer = set_keys(raced.recipe, _near_ties(wish.problem, expert))
     closer = learn_larger(wish.problem, closer, choice)
-    return Chosen(closer, choice.model_copy(update={"heats": heats}), (1.0,))
+    return Chosen(closer, choice.model_copy(update={"heats": raced.heats}), (1.0,))
 
 
 def _learn_from_rewards(wish: Wish, choice: Choice, tell: Tell) -> Chosen:
-    chosen, heats = _race(wish, set_keys(wish.base, PPO), REWARDED, tell)
-    choice = choice.model_copy(update={"heats": heats})
+    raced = _race(wish, set_keys(wish.base, PPO), REWARDED, _seconds(wish), tell)
+    chosen = raced.recipe
+    starts = _try_starts(wish, chosen, choice, tell)
+    heats = (*raced.heats, *(heat for heat, _ in starts))
+    choice = choice.model_copy(update={"heats": heats, "expert": _best_start(raced, starts)})
     shares = _SHARES[chosen.trainer]
     chosen = set_keys(chosen, {"trainer": "+".join(shares)})
     chosen = learn_larger(wish.problem, chosen, choice)
     if choice.expert is None:
         return Chosen(chosen, choice, tuple(shares.values()))
-    reads_oracle = next(s.reads_oracle for s in choice.standings if s.name == choice.expert)
-    start = {"trainer": f"bc+{chosen.trainer}", "bc.expert": choice.expert, "bc.critic": 0.5}
-    # Off its own path an expert that looks answers up knows no answer.
-    path = {"bc.expert_share": 1.0, "bc.sampled_share": 0.0} if reads_oracle else {}
-    share = _LOOKED_UP if reads_oracle else _IMITATED
+    expert = next(own for own in choice.standings if own.name == choice.expert)
+    start = {"trainer": f"bc+{chosen.trainer}", **_following(expert), "bc.critic": 0.5}
+    share = _LOOKED_UP if expert.reads_oracle else _IMITATED
     later = tuple((1 - share) * part for part in shares.values())
-    return Chosen(set_keys(chosen, {**start, **path}), choice, (share, *later))
+    return Chosen(set_keys(chosen, start), choice, (share, *later))
+
+
+def _following(expert: Standing) -> Setting:
+    """Off its own path an expert that looks answers up knows no answer."""
+    path = {"bc.expert_share": 1.0, "bc.sampled_share": 0.0} if expert.reads_oracle else {}
+    return {"bc.expert": expert.name, **path}
+
+
+def _try_starts(wish: Wish, recipe: Recipe, choice: Choice, tell: Tell) -> list[tuple[Heat, str]]:
+    """What a short imitation comes to: of the best expert, and the best that reads no oracle."""
+    chance = next(own for own in choice.standings if own.name == RANDOM)
+    own = {entry.name: entry for entry in choice.standings}
+    experts = [own[choice.expert]] if choice.expert is not None else []
+    free = choice.free
+    if experts and free is not None and free not in experts and free.order > chance.order:
+        experts.append(free)
+    found = []
+    for expert in experts:
+        setting = {"trainer": "bc", **_following(expert)}
+        raced = _race(wish, set_keys(recipe, setting), [setting], _START * _seconds(wish), tell)
+        found += [(heat, expert.name) for heat in raced.heats]
+    return found
+
+
+def _best_start(raced: _Raced, starts: Sequence[tuple[Heat, str]]) -> str | None:
+    """Who taught best; nobody, if rewards alone taught more in about that time."""
+    heat, name = max(starts, key=lambda entry: entry[0].order, default=(None, None))
+    if heat is None or (raced.winner is not None and raced.winner.order > heat.order):
+        return None
+    return name
 
 
 PPO: Setting = {
@@ -172,23 +205,35 @@ def _near_ties(problem: Problem, expert: str) -> Setting:
     return {"data.boundary": 0.5, "data.boundary_starts": 0.3}
 
 
+@dataclass(frozen=True)
+class _Raced:
+    recipe: Recipe
+    heats: tuple[Heat, ...]
+    winner: Heat | None  # the last of the setting that won; None if all came apart
+
+
+def _seconds(wish: Wish) -> float:
+    """For a race of settings."""
+    return min(RACE, _RACE_SHARE * 60 * wish.minutes)
+
+
 def _race(
-    wish: Wish, recipe: Recipe, settings: Sequence[Setting], tell: Tell
-) -> tuple[Recipe, tuple[Heat, ...]]:
+    wish: Wish, recipe: Recipe, settings: Sequence[Setting], seconds: float, tell: Tell
+) -> _Raced:
     """The recipe with the setting that learned best."""
     problem, seed = wish.problem, wish.seed
     recipes = [(setting, set_keys(recipe, setting)) for setting in settings]
     began = time.process_time()
     pool = _race_pool(wish, recipe, tell)
     each = (time.process_time() - began) / len(pool)
-    validator = make_validator(problem, recipe, seed)
+    validator = make_validator(problem, wish.base, seed)
 
     def make(problem: Problem, recipe: Recipe) -> Trainer:
         return make_trainer(problem, recipe, seed, pool=pool)
 
-    seconds = min(RACE, _RACE_SHARE * 60 * wish.minutes)
     best, heats = run_race(problem, recipes, make, validator, seconds, tell)
-    return _affordable(wish, recipes[best][1], each), tuple(heats)
+    own = [heat for heat in heats if heat.setting == dict(settings[best])]
+    return _Raced(_affordable(wish, recipes[best][1], each), tuple(heats), own[-1] if own else None)
 
 
 def _affordable(wish: Wish, recipe: Recipe, each: float) -> Recipe:

@@ -169,7 +169,8 @@ class Replay:
         blank = Interpreter(problem).blank_state(episode)
         features = Interpreter(problem).initial_features(blank)
         self.flow, self.problem = flow, problem
-        self.work = _Update(replace(blank, features=features), flow, _initial_slopes(flow, blank))
+        first = Interpreter(problem).opened(replace(blank, features=features))
+        self.work = _Update(first, flow, _initial_slopes(flow, blank))
 
     @property
     def state(self) -> State:
@@ -183,14 +184,10 @@ class Replay:
         state, phases = self.state, self.problem.phases
         self.work.run(phases[state.phase].update, self.bindings(node))
         last = (*state.last[: state.phase], node, *state.last[state.phase + 1 :])
-        following = (state.phase + 1) % len(phases)
-        self.work.state = replace(
-            state,
-            last=last,
-            phase=following,
-            picks=(*state.picks, node) if following else (),
-            rounds=state.rounds + (following == 0),
-        )
+        game = Interpreter(self.problem)
+        moved = replace(self.state, last=last, picks=(*state.picks, node))
+        following = game.turned(moved)
+        self.work.state = following or game.opened(replace(moved, rounds=state.rounds + 1))
 
     def bindings(self, node: int) -> Bindings:
         return Interpreter(self.problem).bindings(self.state, node)
@@ -251,7 +248,9 @@ def expert_margins(replay: Replay, expert: model.RuleExpert | model.GreedyExpert
     """What the interpreter's expert compares in this state, until an alternative is found."""
     book: Margins = {}
     if isinstance(expert, model.GreedyExpert):
-        scores = {v: -_reachable(replay.after(v), expert.objective) for v in replay.legal()}
+        rounds = replay.state.rounds
+        after = {v: replay.after(v) for v in replay.legal()}
+        scores = {v: -_reachable(later, expert.objective, rounds) for v, later in after.items()}
         replay.reader(book).note_ties(expert.span, "greedy", scores, ())
         return book
     phase = replay.problem.phases[replay.state.phase].name
@@ -276,10 +275,10 @@ def _chosen(
     return chosen
 
 
-def _reachable(replay: Replay, objective: str) -> float:
-    """The best objective at the end of the round."""
-    if replay.state.phase == 0:
+def _reachable(replay: Replay, objective: str, rounds: int) -> float:
+    """The best objective at the end of the round that began after so many."""
+    if replay.state.rounds > rounds:
         value = replay.problem.objective(objective).value
         return replay.reader().number(value, {})
-    values = [_reachable(replay.after(v), objective) for v in replay.legal()]
+    values = [_reachable(replay.after(v), objective, rounds) for v in replay.legal()]
     return max(values, default=-math.inf)
