@@ -29,7 +29,8 @@ ROOMS = {
     ),
     "gnarl_runtime": (
         *("batch", "instances", "readers", "envs", "network", "checkpoints", "search"),
-        *("training", "evaluation", "checks", "viewing", "doctor", "api", "commands"),
+        *("training", "evaluation", "trajectories", "checks", "viewing", "doctor", "api"),
+        "commands",
     ),
     "gnarl_runtime/checks": (
         *("findings", "explore", "sample", "properties", "witness", "lints", "report", "."),

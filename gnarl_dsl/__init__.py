@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gnarl_dsl.report.failures import GnarlError, UsageError
     from gnarl_runtime.api.check_spec import CheckReport, check
     from gnarl_runtime.api.evaluate_policy import Evaluation, evaluate
+    from gnarl_runtime.api.export_trajectories import trajectories
     from gnarl_runtime.api.given_graphs import draw
     from gnarl_runtime.api.solve_graphs import Solution, solve
     from gnarl_runtime.api.train_policy import train
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from gnarl_runtime.commands.work.progress import Progress
     from gnarl_runtime.envs.making import make, make_vec
     from gnarl_runtime.readers.read import instance_from, read_graphs
+    from gnarl_runtime.trajectories.trajectory import Trajectories, read_trajectories
 
 __version__ = "0.1.0"
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "Solution",
     "SpecError",
     "TrainedPolicy",
+    "Trajectories",
     "UsageError",
     "check",
     "draw",
@@ -72,11 +75,13 @@ __all__ = [
     "make_vec",
     "processor",
     "read_graphs",
+    "read_trajectories",
     "solve",
     "source",
     "strategy",
     "train",
     "trainer",
+    "trajectories",
 ]
 
 _HOMES = {
@@ -93,6 +98,7 @@ _HOMES = {
     "Solution": "gnarl_runtime.api.solve_graphs",
     "SpecError": "gnarl_dsl.report.diagnostics",
     "TrainedPolicy": "gnarl_runtime.checkpoints.checkpoint",
+    "Trajectories": "gnarl_runtime.trajectories.trajectory",
     "UsageError": "gnarl_dsl.report.failures",
     "check": "gnarl_runtime.api.check_spec",
     "draw": "gnarl_runtime.api.given_graphs",
@@ -106,11 +112,13 @@ _HOMES = {
     "make_vec": "gnarl_runtime.envs.making",
     "processor": "gnarl_dsl.externs",
     "read_graphs": "gnarl_runtime.readers.read",
+    "read_trajectories": "gnarl_runtime.trajectories.trajectory",
     "solve": "gnarl_runtime.api.solve_graphs",
     "source": "gnarl_dsl.externs",
     "strategy": "gnarl_dsl.externs",
     "train": "gnarl_runtime.api.train_policy",
     "trainer": "gnarl_dsl.externs",
+    "trajectories": "gnarl_runtime.api.export_trajectories",
 }
 
 

@@ -73,7 +73,7 @@ def _greedy(
         return None
     objective = clause_info(context, clause, tree.subject.span)
     name = tree.name.text
-    context.experts[name] = _tried(context, objective.facts.terms if objective else cost.CONSTANT)
+    context.experts[name] = _tried(context, objective.facts.cost if objective else cost.CONSTANT)
     return model.GreedyExpert.model_construct(
         span=tree.span, name=name, objective=tree.subject.text
     )
@@ -231,7 +231,8 @@ def _rules(context: Context, tree: ast.Expert) -> model.RuleExpert:
             context.found.add(
                 "GN501", tree.name.span, name=tree.name.text, phase=name, variable=variable
             )
-    context.experts[tree.name.text] = facts.times(cost.NODES).terms
+    names = [phase.variable.text for phase in phases]
+    context.experts[tree.name.text] = facts.times(cost.NODES, names=names).cost
     return model.RuleExpert.model_construct(
         span=tree.span,
         name=tree.name.text,

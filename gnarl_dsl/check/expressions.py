@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, assert_never
 
 from gnarl_dsl import model
@@ -46,6 +46,7 @@ from gnarl_dsl.check.types import (
     WHOLE,
     Facts,
     Kind,
+    Row,
     Type,
     Typed,
     Witness,
@@ -77,6 +78,7 @@ from gnarl_dsl.model.kinds import (
     Place,
     Value,
 )
+from gnarl_dsl.model.parts import parts_inside
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.report.suggestions import count_of, did_you_mean
 from gnarl_dsl.syntax import ast
@@ -87,7 +89,8 @@ MAX_BINDERS = 16
 PAIR_FIX = "Make it symmetric, or use a `pair` feature, which keeps both directions."
 # The parser allows MAX_DEPTH; beyond it only a circle of definitions can lead.
 _MAX_DEPTH = MAX_DEPTH + 20
-_CONDITIONS, _EXTREMES, _TOTALS = ("exists", "forall"), ("argmin", "argmax"), ("sum", "min", "max")
+_CONDITIONS, _TOTALS = ("exists", "forall"), ("sum", "min", "max")
+_EXTREMES = ("argmin", "argmax", "any")
 
 
 def check_expr(
@@ -133,6 +136,8 @@ def _typed(context: Context, tree: ast.Expr, scope: Scope, expected: Type | None
             return _call(context, tree, scope)
         case ast.Quantifier():
             return _quantifier(context, tree, scope)
+        case ast.Partial():
+            return _partial(context, tree, scope)
         case _:
             assert_never(tree)
 
@@ -316,7 +321,8 @@ def _clause(context: Context, tree: Clause) -> Typed:
 
 def _feature_facts(context: Context, name: str, span: Span) -> Facts:
     """What reading the feature means: an oracle read, a state read, or a formula's reads."""
-    stage = context.names.features[name].stage
+    info = context.names.features[name]
+    stage = info.stage
     context.names.used.add(name)
     if stage is ORACLE:
         formula(context, name, span)
@@ -326,9 +332,13 @@ def _feature_facts(context: Context, name: str, span: Span) -> Facts:
         return Facts(state=read, hidden=read if stage is HIDDEN else ())
     if stage is DERIVED:
         typed = formula(context, name, span)
-        facts = typed.facts if typed else NO_FACTS
-        return Facts(state=(Witness(name, span),), terms=facts.terms, repeats=facts.repeats)
+        facts = typed.facts.times(cost.CONSTANT, names=_variables(info)) if typed else NO_FACTS
+        return replace(facts, oracle=(), state=(Witness(name, span),), hidden=())
     return NO_FACTS
+
+
+def _variables(info: FeatureInfo) -> tuple[str, ...]:
+    return tuple(var.text for var in info.vars)
 
 
 # Numbers and names
@@ -431,7 +441,7 @@ def _unknown_name(context: Context, tree: ast.Name, scope: Scope, expected: Type
         found.add("GN408", tree.span, name=name)
     elif context.names.is_lost(name):
         pass
-    elif name in words.RESERVED or _is_function(context, name, scope):
+    elif name in (*words.RESERVED, *_CALLED) or _is_function(context, name, scope):
         found.add("GN224", tree.span, name=name, fix=bare_builtin_fix(name))
     elif expected is not None and expected.choices:
         fix = did_you_mean(name, [*expected.choices, *scope.bound])
@@ -810,13 +820,26 @@ def _call(context: Context, tree: ast.Call, scope: Scope) -> Typed:
         return _degree(context, tree, scope)
     if name in OPERATORS and OPERATORS[name].called:
         return _number_function(context, tree, OPERATORS[name], scope)
-    if name in _CHASES:
+    if name in words.CHASES:
         return _chase(context, tree, scope)
     if _is_function(context, name, scope):
         return _function(context, tree, scope, GRAPH)
-    if name == words.DISTANCE and name not in scope.bound and not context.names.declares(name):
-        return _distance(context, tree, scope)
+    if _is_open(context, name, scope):
+        return _open_call(context, tree, scope)
     return _unknown_function(context, tree, scope)
+
+
+def _is_open(context: Context, name: str, scope: Scope) -> bool:
+    """Whether a name means what the language makes of it: the spec declares no other."""
+    return name in words.OPEN and name not in scope.bound and not context.names.declares(name)
+
+
+def _open_call(context: Context, tree: ast.Call, scope: Scope) -> Typed:
+    if tree.name.text == "root":
+        return _chase(context, tree, scope)
+    if tree.name.text == "distance" and len(tree.args) == len(_FAR):
+        return _distance(context, tree, scope)
+    return _reach(context, tree, tree.args, Bound(scope), None, scope)
 
 
 def _unknown_function(context: Context, tree: ast.Call, scope: Scope) -> Typed:
@@ -844,8 +867,7 @@ def _function_fix(context: Context, tree: ast.Call, scope: Scope) -> str | None:
     if name in FOREIGN_FUNCTIONS:
         return FOREIGN_FUNCTIONS[name]
     brought = names.externs_of("extern")
-    known = [*names.lets, *brought, *registered.FUNCTIONS, *words.MATH, *words.CHASES]
-    known.append(words.DISTANCE)
+    known = [*names.lets, *brought, *registered.FUNCTIONS, *words.MATH, *words.CHASES, *words.OPEN]
     folds = ("count", "sum", "exists", "forall", "last")
     return did_you_mean(name, [*known, *words.DEGREES, "edge", *folds])
 
@@ -864,7 +886,8 @@ def _let_call(
         check_as(context, arg, scope, Type(param.type), f"`{param.name}` of `{name.text}`")
         for arg, param in zip(args, info.params, strict=True)
     ]
-    facts = info.body.facts.through(name.text, span)
+    arguments = {p.name: _free(arg.expr) for p, arg in zip(info.params, checked, strict=True)}
+    facts = info.body.facts.through(name.text, span).given(arguments)
     if info.body.is_poison or any(arg.is_poison for arg in checked):
         return poison(span, Typed(info.body.expr, POISON, facts), *checked)
     if isinstance(info.body.expr, model.Number | model.Boolean | model.Choice):
@@ -948,6 +971,7 @@ _CHASES = {
     "depth": _ChaseForm(["pointer", "x", "target"], WHOLE),
     "path_cost": _ChaseForm(["pointer", "weight", "x", "target"], SCALAR),
     "on_cycle": _ChaseForm(["pointer", "x"], MASK),
+    "root": _ChaseForm(["pointer", "x"], MAYBE_NODE),
 }
 
 
@@ -978,15 +1002,14 @@ def _chase(context: Context, tree: ast.Call, scope: Scope) -> Typed:
         target=nodes[1].expr if len(nodes) > 1 else None,
     )
     reads = [_feature_facts(context, f.feature, f.span) for f in known]
-    facts = Facts(terms=cost.NODES).plus(*reads, *(node.facts for node in nodes))
-    return Typed(expr, kind, facts)
+    facts = NO_FACTS.plus(*reads, *(node.facts for node in nodes))
+    if name == "root":
+        return Typed(expr, kind, facts.plus(Facts(rows=frozenset({Row(cost.NODES, frozenset())}))))
+    return Typed(expr, kind, facts.plus(Facts(terms=cost.NODES)))
 
 
 def _distance(context: Context, tree: ast.Call, scope: Scope) -> Typed:
     """How far two nodes are apart, by their points."""
-    if not arity_ok(context, tree.name, tree.span, len(tree.args), ["points", "x", "y"]):
-        _visit(context, tree.args, scope)
-        return poison(tree.span)
     points = _feature_arg(context, tree.args[0], NODE_POINTS, tree, scope)
     ends = [check_as(context, arg, scope, NODE, "an end of `distance`") for arg in tree.args[1:]]
     if points is None or any(end.is_poison for end in ends):
@@ -996,6 +1019,104 @@ def _distance(context: Context, tree: ast.Call, scope: Scope) -> Typed:
     )
     facts = _feature_facts(context, points.feature, tree.span).plus(*(end.facts for end in ends))
     return Typed(read, SCALAR, facts)
+
+
+# Reachability: on the graph as it is now, or on a part of it
+
+
+class _ReachForm(NamedTuple):
+    """Nodes that it is asked about, and what it tells; a node outside the part has no component."""
+
+    nodes: list[str]
+    type: Type
+
+
+_REACHES = {
+    "distance": _ReachForm(["x", "y"], WHOLE),
+    "component": _ReachForm(["x"], NODE),
+    "acyclic": _ReachForm([], MASK),
+}
+_CALLED = ("component", "acyclic")  # `distance` and `root` are likelier to be names of somebody's
+_FAR = ("points", "x", "y")
+
+
+def _partial(context: Context, tree: ast.Partial, scope: Scope) -> Typed:
+    """`component(u in nodes where P: x)`, and its like."""
+    bound = check_binders(context, tree.binders, scope)
+    where = check_where(context, tree.where, bound)
+    if len(bound.fresh) == 1:  # the ends of a step are its ends, whatever is asked of them
+        warn_unused(context, bound.fresh, "variable")
+    name = tree.name.text
+    if name not in _REACHES or not _is_open(context, name, scope):
+        _visit(context, tree.args, scope)
+        if not context.names.is_lost(name):
+            asked = ", ".join(f"`{known}`" for known in _REACHES)
+            fix = did_you_mean(name, _REACHES) or f"These are asked so: {asked}."
+            context.found.add("GN202", tree.name.span, name=name, fix=fix)
+        return poison(tree.span)
+    _verify_part(context, tree, bound)
+    typed = _reach(context, tree, tree.args, bound, where, scope)
+    if isinstance(typed.expr, model.Reach):
+        require_symmetry(context, tree, typed.expr)
+    return typed
+
+
+def _verify_part(context: Context, tree: ast.Partial, bound: Bound) -> None:
+    """One variable says which nodes are in the part, two which steps there are."""
+    ranges = any(isinstance(binder.domain, model.RangeDomain) for binder in bound.binders)
+    count = len(bound.fresh)
+    if bound.sound and (ranges or count > 2):
+        found = "a range of numbers" if ranges else f"{count} variables"
+        name, asked = tree.name.text, "" if tree.name.text == "acyclic" else ": …"
+        parts = ("x in nodes", "(x, y) in edges")
+        fix = f"Write {' or '.join(f'`{name}({part} where …{asked})`' for part in parts)}."
+        context.found.add("GN237", tree.span, name=name, found=found, fix=fix)
+        bound.sound = False
+
+
+def _reach(
+    context: Context,
+    tree: ast.Call | ast.Partial,
+    args: tuple[ast.Expr, ...],
+    bound: Bound,
+    where: Typed | None,
+    scope: Scope,
+) -> Typed:
+    name = tree.name.text
+    wanted, kind = _REACHES[name]
+    nodes = [check_as(context, arg, scope, NODE, f"a node of `{name}`") for arg in args]
+    fits = arity_ok(context, tree.name, tree.span, len(nodes), wanted)
+    parts = nodes if where is None else [*nodes, where]
+    if not fits or not bound.sound or any(part.is_poison for part in parts):
+        return poison(tree.span, *parts)
+    expr: model.Reach = model.Reach.model_construct(
+        span=tree.span,
+        op=name,
+        binders=tuple(bound.binders),
+        where=where.expr if where else None,
+        nodes=tuple(node.expr for node in nodes),
+    )
+    inside = repeated(context, where.facts if where else NO_FACTS, bound, tree.span)
+    facts = _reach_facts(expr, inside.plus(bound.facts), bound)
+    kind = MAYBE_NODE if kind is NODE and len(bound.fresh) == 1 else kind
+    return Typed(expr, kind, facts.plus(*(node.facts for node in nodes)))
+
+
+def _reach_facts(expr: model.Reach, inside: Facts, bound: Bound) -> Facts:
+    """What it reads, and what it costs to answer for all nodes at once, from one of them."""
+    ends = [_free(node) for node in expr.nodes] if expr.op == "distance" else [frozenset[str]()]
+    own = [] if expr.where is None else [expr.where]
+    own += [b.domain.node for b in expr.binders if isinstance(b.domain, model.NearDomain)]
+    names = frozenset().union(*map(_free, own)).difference(bound.fresh)
+    terms = cost.add(inside.cost, bound.size, cost.NODES, cost.EDGES)
+    rows = frozenset({Row(terms, names | min(ends, key=len))})
+    return replace(inside, terms=cost.CONSTANT, rows=rows)
+
+
+def _free(expr: model.Expr) -> frozenset[str]:
+    """The variables in a formula, those that it binds included."""
+    parts = parts_inside(expr)
+    return frozenset(part.name for part in parts if isinstance(part, model.Variable))
 
 
 # Registered functions
@@ -1151,7 +1272,7 @@ def _quantifier(context: Context, tree: ast.Quantifier, scope: Scope) -> Typed:
     bound = check_binders(context, tree.binders, scope)
     where = check_where(context, tree.where, bound)
     body = _body(context, tree, bound)
-    if tree.kind != "count":  # how many there are need not depend on which they are
+    if tree.kind not in ("count", "any"):  # these need not depend on which they are
         warn_unused(context, bound.fresh, "variable")
     parts = [part for part in (where, body) if part is not None]
     if not bound.sound or any(part.is_poison for part in parts):
@@ -1160,7 +1281,7 @@ def _quantifier(context: Context, tree: ast.Quantifier, scope: Scope) -> Typed:
     facts = repeated(context, facts, bound, tree.span)
     expr: model.Quantifier = model.Quantifier.model_construct(
         span=tree.span,
-        op=tree.kind,
+        op="argmin" if tree.kind == "any" else tree.kind,
         binders=tuple(bound.binders),
         where=where.expr if where else None,
         body=body.expr if body else None,
@@ -1171,7 +1292,7 @@ def _quantifier(context: Context, tree: ast.Quantifier, scope: Scope) -> Typed:
 
 def repeated(context: Context, facts: Facts, bound: Bound, span: Span) -> Facts:
     """The facts of something that is done once per combination of the bound variables."""
-    total = facts.times(bound.size, bound.repeats)
+    total = facts.times(bound.size, bound.repeats, bound.fresh)
     if total.repeats > MAX_RANGE >= facts.repeats:
         context.found.add("GN233", span, count=f"{total.repeats:,}", limit=f"{MAX_RANGE:,}")
     return total
@@ -1190,9 +1311,11 @@ def _body(context: Context, tree: ast.Quantifier, bound: Bound) -> Typed | None:
     if kind == "count":
         if tree.body is None:
             return None
-        found.add("GN230", tree.body.span)
+        found.add("GN230", tree.body.span, name=kind)
         check_expr(context, tree.body, bound.scope)
         return poison(tree.span)
+    if kind == "any":
+        return _any(context, tree, bound)
     if tree.body is None:
         found.add("GN231", tree.span, name=kind)
         return poison(tree.span)
@@ -1206,6 +1329,18 @@ def _body(context: Context, tree: ast.Quantifier, bound: Bound) -> Typed | None:
         found.add("GN207", tree.body.span, found=body.type, sign=f"`{kind}`", fix=fix)
         return poison(tree.body.span)
     return _require_scalar(context, body, tree.body.span, f"the body of `{kind}`")
+
+
+def _any(context: Context, tree: ast.Quantifier, bound: Bound) -> Typed:
+    """Any node will do, so all are as good."""
+    if not _extreme_ok(context, tree):
+        return poison(tree.span)
+    if tree.body is not None:
+        fix = "Write `any argmin(x in nodes where …: …)` for the one with the least value."
+        context.found.add("GN230", tree.body.span, name="any", fix=fix)
+        check_expr(context, tree.body, bound.scope)
+        return poison(tree.span)
+    return _constant(tree.span, 0.0)
 
 
 def _extreme_ok(context: Context, tree: ast.Quantifier) -> bool:
@@ -1268,7 +1403,7 @@ def check_binders(context: Context, trees: tuple[ast.Binder, ...], scope: Scope)
 
 def _bind(context: Context, tree: ast.Binder, bound: Bound, outer: Scope) -> None:
     domain, kind, size, facts = _domain(context, tree, bound.scope)
-    bound.facts = bound.facts.plus(facts.times(bound.size, bound.repeats))
+    bound.facts = bound.facts.plus(facts.times(bound.size, bound.repeats, bound.fresh))
     bound.size = cost.multiply(bound.size, size)
     for name in tree.names:
         warn_shadow(context, name, outer)
@@ -1351,8 +1486,8 @@ def _range_end(context: Context, tree: ast.Expr, scope: Scope) -> int | None:
 
 def require_symmetry(
     context: Context,
-    tree: ast.Quantifier | ast.ForEach,
-    part: model.Quantifier | model.ForEach,
+    tree: ast.Quantifier | ast.Partial | ast.ForEach,
+    part: model.Quantifier | model.Reach | model.ForEach,
 ) -> None:
     """Over undirected edges a body must not tell one end from the other."""
     if not context.names.is_undirected:

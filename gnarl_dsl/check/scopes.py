@@ -176,6 +176,6 @@ def mentions(tree: ast.Tree) -> Iterator[str]:
         current = waiting.pop()
         if isinstance(current, ast.Name):
             yield current.text
-        elif isinstance(current, ast.Call | ast.Index):
+        elif isinstance(current, ast.Call | ast.Index | ast.Partial):
             yield current.name.text
         waiting.extend(ast.child_trees(current))

@@ -260,7 +260,7 @@ def _is_work(context: Context, tree: ast.Feature, typed: Typed) -> bool:
     """Whether a value is worth keeping from the start on, or cannot be had later any more."""
     if context.names.is_mutable and not words.OF_THE_GRAPH.isdisjoint(mentions(tree)):
         return True
-    return total_degree(typed.facts.terms) > 0
+    return total_degree(typed.facts.cost) > 0
 
 
 def _require_symmetric_feature(context: Context, info: FeatureInfo, typed: Typed) -> None:
@@ -342,7 +342,7 @@ def _phase(context: Context, tree: ast.Phase, turn: Scope, scope: Scope) -> mode
     where = f"the update of phase `{tree.name.text}`"
     forbid_oracle(context, facts, where)
     if updates:
-        context.spent.append(Spent("update", where, updates[0].span, facts.terms))
+        context.spent.append(Spent("update", where, updates[0].span, facts.cost))
     return model.Phase.model_construct(
         span=tree.span,
         name=tree.name.text,
@@ -359,7 +359,7 @@ def _when(context: Context, tree: ast.Expr, scope: Scope, phase: str) -> Typed:
     typed = check_as(context, tree, scope, MASK, where)
     forbid_oracle(context, typed.facts, where)
     forbid_hidden(context, typed.facts, where)
-    context.spent.append(Spent("mask", where, tree.span, typed.facts.terms))
+    context.spent.append(Spent("mask", where, tree.span, typed.facts.cost))
     return typed
 
 
@@ -368,7 +368,8 @@ def _allow(context: Context, tree: ast.Allow, scope: Scope, phase: str) -> Typed
     forbid_oracle(context, typed.facts, "`allow`")
     forbid_hidden(context, typed.facts, "`allow`")
     where = f"`allow` of phase `{phase}`, asked for every node,"
-    terms = typed.facts.times(cost.NODES).terms
+    variable = context.names.phases[phase].variable.text
+    terms = typed.facts.times(cost.NODES, names=[variable]).cost
     context.spent.append(Spent("mask", where, tree.span, terms))
     return typed
 
@@ -387,7 +388,7 @@ def _endings(context: Context, blocks: tuple[ast.Block, ...]) -> dict[str, objec
     if ending is not None:
         what = "`terminate when`"
         terminate = check_as(context, ending.condition, Scope(), MASK, what)
-        context.spent.append(Spent("ending", what, ending.span, terminate.facts.terms))
+        context.spent.append(Spent("ending", what, ending.span, terminate.facts.cost))
     reads = [part.facts.oracle for part in (limit, terminate) if part is not None]
     return {
         "horizon": horizon.expr if horizon else None,
@@ -445,7 +446,7 @@ def _reward(context: Context, tree: ast.Reward, first: bool) -> model.Reward:
     typed = check_as(context, tree.value, Scope(), SCALAR, "a reward")
     if first and not context.names.objectives:  # it is what a step earns unless another is named
         where = f"the reward `{name}`"
-        context.spent.append(Spent("reward", where, tree.span, typed.facts.terms))
+        context.spent.append(Spent("reward", where, tree.span, typed.facts.cost))
     return model.Reward.model_construct(span=tree.span, name=name, kind=kind, value=typed.expr)
 
 
@@ -533,10 +534,11 @@ def _spend_on_views(context: Context) -> None:
     names = context.names
     for name, info in names.features.items():
         if info.stage.computed and name in context.formulas:
-            terms = context.formulas[name].facts.times(cost.cells(info.place)).terms
+            facts, variables = context.formulas[name].facts, [var.text for var in info.vars]
+            terms = facts.times(cost.cells(info.place), names=variables).cost
             where = f"the derived feature `{name}`"
             context.spent.append(Spent("observation", where, info.tree.span, terms))
     for name, objective in list(names.objectives.items())[:1]:
         if name in context.clauses:
-            where, terms = f"the objective `{name}`", context.clauses[name].facts.terms
+            where, terms = f"the objective `{name}`", context.clauses[name].facts.cost
             context.spent.append(Spent("reward", where, objective.span, terms))

@@ -29,7 +29,7 @@ def is_symmetric(context: Context, x: str, y: str, expr: model.Expr) -> bool:
 
 
 def is_symmetric_over(
-    context: Context, part: model.Quantifier | model.ForEach, position: int
+    context: Context, part: model.Quantifier | model.Reach | model.ForEach, position: int
 ) -> bool:
     """Whether a quantifier or loop is the same when one binder's two names trade places."""
     forth, back = (_binding(context, part, {}, {position: ends}) for ends in (_FORTH, _BACK))
@@ -87,7 +87,7 @@ def _key(context: Context, expr: model.Expr, names: Names) -> Key:
             return (op, _unsigned(context, expr.operand, names))
         case model.LetCall():
             return _let_call(context, expr, names)
-        case model.Quantifier():
+        case model.Quantifier() | model.Reach():
             return _binding(context, expr, names, {})
         case _:  # nothing in it may change places
             return _plain(context, expr, names)
@@ -175,7 +175,7 @@ def _is_symmetric_let(context: Context, name: str) -> bool:
 
 def _binding(
     context: Context,
-    part: model.Quantifier | model.ForEach,
+    part: model.Quantifier | model.Reach | model.ForEach,
     names: Names,
     ends: Mapping[int, tuple[Key, Key]],
 ) -> Key:
@@ -191,6 +191,11 @@ def _binding(
     where = _key(context, part.where, inner) if part.where else None
     if isinstance(part, model.ForEach):
         return ("for", tuple(domains), where, _block(context, part.body, inner))
+    if isinstance(part, model.Reach):
+        alike = part.both_ways and context.names.is_undirected
+        asked = tuple(_key(context, node, names) for node in part.nodes)
+        nodes = tuple(sorted(asked, key=repr)) if alike else asked
+        return (part.op, tuple(domains), where, nodes)
     body = _key(context, part.body, inner) if part.body else None
     return (part.op, tuple(domains), where, body)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 from gnarl_dsl import model
 from gnarl_dsl.check import cost
@@ -91,11 +93,18 @@ class Witness:
         return " → ".join(f"`{name}`" for name in (*self.via, self.name))
 
 
+class Row(NamedTuple):
+    """Answers for all nodes at once, and the variables that they depend on."""
+
+    terms: Terms
+    names: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """`repeats` is the number of rounds of the ranges in it (`1..k`), which cost no n or m.
 
-    What is `hidden` is a part of the `state`.
+    What is `hidden` is a part of the `state`. A `Row` is paid for where its variables are bound.
     """
 
     oracle: tuple[Witness, ...] = ()
@@ -103,6 +112,12 @@ class Facts:
     hidden: tuple[Witness, ...] = ()
     terms: Terms = cost.CONSTANT
     repeats: int = 1
+    rows: frozenset[Row] = frozenset()
+
+    @property
+    def cost(self) -> Terms:
+        """Of everything."""
+        return cost.add(self.terms, *(row.terms for row in self.rows))
 
     def plus(self, *others: Facts) -> Facts:
         """Everything read by any part; costs added."""
@@ -112,17 +127,31 @@ class Facts:
             for kind in ("oracle", "state", "hidden")
         )
         terms = cost.add(*(part.terms for part in parts))
-        return Facts(oracle, state, hidden, terms, max(part.repeats for part in parts))
+        repeats = max(part.repeats for part in parts)
+        rows = frozenset().union(*(part.rows for part in parts))
+        return Facts(oracle, state, hidden, terms, repeats, rows)
 
-    def times(self, size: Terms, repeats: int = 1) -> Facts:
-        return replace(self, terms=cost.multiply(self.terms, size), repeats=self.repeats * repeats)
+    def times(self, size: Terms, repeats: int = 1, names: Iterable[str] | None = None) -> Facts:
+        """For all values of some variables; rows that depend on none of them are found once."""
+        once = {r for r in self.rows if names is not None and r.names.isdisjoint(names)}
+        each = cost.add(self.terms, *(row.terms for row in self.rows - once))
+        terms, rows = cost.multiply(each, size), frozenset(once)
+        return replace(self, terms=terms, repeats=self.repeats * repeats, rows=rows)
+
+    def given(self, arguments: Mapping[str, frozenset[str]]) -> Facts:
+        """With the variables of arguments in the place of parameters."""
+
+        def named(row: Row) -> frozenset[str]:
+            return frozenset(n for name in row.names for n in arguments.get(name, (name,)))
+
+        return replace(self, rows=frozenset(Row(row.terms, named(row)) for row in self.rows))
 
     def through(self, name: str, span: Span) -> Facts:
         """The same reads, seen from a call of the let `name` at `span`."""
         oracle, state, hidden = (
             _seen(witnesses, name, span) for witnesses in (self.oracle, self.state, self.hidden)
         )
-        return Facts(oracle, state, hidden, self.terms, self.repeats)
+        return replace(self, oracle=oracle, state=state, hidden=hidden)
 
 
 def _seen(witnesses: tuple[Witness, ...], name: str, span: Span) -> tuple[Witness, ...]:

@@ -26,6 +26,7 @@ from gnarl_dsl.check.scopes import Binding, Pairs, Scope
 from gnarl_dsl.check.symmetry import writes_alike
 from gnarl_dsl.check.types import MASK, NO_FACTS, NODE, Facts, Typed
 from gnarl_dsl.model.kinds import DERIVED, EDGE, INPUT, ORACLE, Stage
+from gnarl_dsl.model.parts import parts_inside
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.syntax import ast
 
@@ -147,6 +148,9 @@ def _for_each(context: Context, tree: ast.ForEach, block: _Block) -> None:
         require_symmetry(context, tree, loop)
         _require_one_writer(context, tree, loop)
     each = inner.facts.plus(where.facts) if where else inner.facts
+    # What depends on a local let of the loop is not found once.
+    own = {part.name for part in parts_inside(loop.body) if isinstance(part, model.Bind)}
+    each = each.given({name: frozenset(bound.fresh) for name in own})
     block.add(loop, repeated(context, each, bound, tree.span), bound.facts)
 
 

@@ -82,7 +82,8 @@ _FOLDS = {
     "max": "The greatest of some numbers, or over a set: `max(x in nodes: d[x])`.",
     "argmin": "`any argmin(…)`: the node with the least value; unset over nothing.",
     "argmax": "`any argmax(…)`: the node with the greatest value; unset over nothing.",
-    "any": "Part of `any argmin` and `any argmax`: ties go to the lowest hidden rank.",
+    "any": "`any(x in nodes where P)`: one of these nodes; unset if there is none. Ties, those of "
+    "`any argmin` and `any argmax` too, go to the lowest hidden rank.",
     "last": "`last(PHASE)`: the most recent pick of a phase, which may be unset.",
 }
 _CONSTANTS = {
@@ -186,8 +187,19 @@ FORMULA_NAMES: Mapping[str, tuple[str, str]] = {
         "target: to a node that points to itself.",
     ),
     "distance": (
-        "distance(points, x, y)",
-        "How far x and y are apart, by a feature of points.",
+        "distance(x, y)",
+        "The fewest edges from x to y, `inf` if there is no way; of a part of the graph with "
+        "`distance(u in nodes where P: x, y)` or `distance((u, v) in edges where P: x, y)`. "
+        "`distance(points, x, y)`: how far they are apart, by a feature of points.",
+    ),
+    "component": (
+        "component(x)",
+        "A node that stands for all that hang together with x, the one of the lowest hidden rank. "
+        "Of a part of the graph with `component(u in nodes where P: x)`, unset if x is not in it.",
+    ),
+    "acyclic": (
+        "acyclic(u in nodes where P)",
+        "Whether a part of the graph has no cycle; `acyclic()` asks about the whole graph.",
     ),
     "path_cost": (
         "path_cost(pointer, weight, x, target)",
@@ -197,6 +209,10 @@ FORMULA_NAMES: Mapping[str, tuple[str, str]] = {
     "on_cycle": (
         "on_cycle(pointer, x)",
         "Whether the chain of pointers from x comes back to x.",
+    ),
+    "root": (
+        "root(pointer, x)",
+        "The node that points to itself at the end of the chain from x; unset if it circles.",
     ),
 }
 # All that formulas know without a declaration, registered functions included.

@@ -13,7 +13,9 @@ STEP = 2  # spaces per level
 _TIGHT_BEFORE = CLOSING | {",", ":", ".."}
 _TIGHT_AFTER = OPENING | {".."}
 # Keywords that stand before a bracket like a function, and those that are values.
-_CALLED = frozenset(["count", "sum", "min", "max", "argmin", "argmax", "last", "uniform", "graph"])
+_CALLED = frozenset(
+    ["count", "sum", "min", "max", "any", "argmin", "argmax", "last", "uniform", "graph"]
+)
 _VALUES = frozenset(["true", "false", "inf", "correct", "valid"])
 
 

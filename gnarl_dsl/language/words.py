@@ -17,7 +17,8 @@ NEAR: Mapping[str, str] = {"neighbors": "both", "successors": "out", "predecesso
 DEGREES: Mapping[str, str] = {"degree": "both", "out_degree": "out", "in_degree": "in"}
 CHASES = ("depth", "path_cost", "on_cycle")
 OF_THE_GRAPH = frozenset(["m", "edge", *DEGREES])  # what one look at the graph tells
-DISTANCE = "distance"  # how far two nodes are apart; not reserved, what a spec declares comes first
+# Built-ins that are not reserved: what a spec declares comes first.
+OPEN = ("distance", "component", "acyclic", "root")
 
 
 class Way(Enum):

@@ -202,6 +202,10 @@ class Gathered:
                 return self._call(expr, names)
             case model.Chase():
                 return self._chase(expr, names)
+            case model.Reach():
+                self._visit((expr.where,), self._bound(expr.binders, names))
+                self._visit(expr.nodes, names)
+                return PURE if expr.op == "distance" else None
             case model.Boolean() | model.Category() | model.Choice() | model.Last():
                 return None
             case _:
@@ -326,7 +330,7 @@ class Gathered:
                 assert expr.weight is not None
                 weight = self.problem.feature(expr.weight)
                 return self._calculate(expr.span, self.feature(weight))
-            case "on_cycle":
+            case "on_cycle" | "root":
                 return None
 
     # Numbers of things
@@ -334,7 +338,7 @@ class Gathered:
     def _is_count(self, expr: Expr) -> bool:
         """Whether a formula says how many there are of something: n, a degree, count(…)."""
         match expr:
-            case model.Size() | model.Degree() | model.Chase(op="depth"):
+            case model.Size() | model.Degree() | model.Chase(op="depth") | model.Reach():
                 return True
             case model.Quantifier(op="count"):
                 return True

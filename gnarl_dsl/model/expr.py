@@ -225,14 +225,38 @@ class Call(Expression):
 
 
 class Chase(Expression):
-    """Following a pointer feature from a node: depth, path_cost or on_cycle."""
+    """Following a pointer feature from a node: depth, path_cost, on_cycle or root."""
 
     kind: Literal["chase"] = "chase"
-    op: Literal["depth", "path_cost", "on_cycle"]
+    op: Literal["depth", "path_cost", "on_cycle", "root"]
     pointer: str
     weight: str | None
     start: Expr
     target: Expr | None
+
+
+class Reach(Expression):
+    """What can be reached on the current graph, or on a part of it.
+
+    A binder of one variable says which nodes are in the part, with the edges between them; two
+    variables say along which pairs steps lead, from the first to the second. Without binders it is
+    the whole graph.
+    """
+
+    kind: Literal["reach"] = "reach"
+    op: Literal["distance", "component", "acyclic"]
+    binders: tuple[Binder, ...]
+    where: Expr | None
+    nodes: tuple[Expr, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(name for binder in self.binders for name in binder.names)
+
+    @property
+    def both_ways(self) -> bool:
+        """Whether steps along undirected edges lead to both ends."""
+        return len(self.variables) < 2 or len(self.binders) == 1
 
 
 Expr = Annotated[
@@ -258,7 +282,8 @@ Expr = Annotated[
     | ClauseRef
     | FeatureRef
     | Call
-    | Chase,
+    | Chase
+    | Reach,
     Field(discriminator="kind"),
 ]
 

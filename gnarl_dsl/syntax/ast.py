@@ -131,13 +131,22 @@ class Binder(Tree):
 
 
 class Quantifier(Tree):
-    """exists, forall, count, sum, min, max, argmin, argmax over binders."""
+    """exists, forall, count, sum, min, max, argmin, argmax or any over binders."""
 
     kind: str
     binders: tuple[Binder, ...]
     where: Expr | None
     body: Expr | None
     is_any: bool = False
+
+
+class Partial(Tree):
+    """`f(x in nodes where P: a, b)`: a built-in that is asked about a part of the graph."""
+
+    name: Ident
+    binders: tuple[Binder, ...]
+    where: Expr | None
+    args: tuple[Expr, ...]
 
 
 Expr = (
@@ -155,6 +164,7 @@ Expr = (
     | IfElse
     | Otherwise
     | Quantifier
+    | Partial
 )
 
 # Updates

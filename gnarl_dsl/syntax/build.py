@@ -344,7 +344,12 @@ class TreeBuilder:
     def any_folded(self, p: Pieces) -> ast.Quantifier:
         where = p[4][1] if p[4] else None
         body = p[5][1] if p[5] else None
-        return ast.Quantifier(span_of([p[0], p[6]]), str(p[1]), p[3], where, body, is_any=True)
+        kind = str(p[1]) if p[1] else "any"
+        return ast.Quantifier(span_of([p[0], p[6]]), kind, p[3], where, body, is_any=True)
+
+    def partial(self, p: Pieces) -> ast.Partial:
+        where = p[3][1] if p[3] else None
+        return ast.Partial(span_of([p[0], p[-1]]), ident(p[0]), p[2], where, p[5] or ())
 
     def fold_body(self, p: Pieces) -> Pieces:
         return p

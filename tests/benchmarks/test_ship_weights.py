@@ -23,13 +23,13 @@ def make_weights(file: Path, success: float, reward: float, steps: float) -> byt
 
 
 def test_success_goes_before_reward_and_reward_before_steps(tmp_path: Path) -> None:
-    make_weights(tmp_path / "bellman_ford-seed0" / "best.safetensors", 0.9, 1.0, 5.0)
-    best = make_weights(tmp_path / "bellman_ford-seed1" / "best.safetensors", 1.0, 0.5, 7.0)
-    make_weights(tmp_path / "bellman_ford-seed2" / "best.safetensors", 1.0, 0.5, 8.0)
-    another_row = tmp_path / "bellman_ford_paper-seed0"
+    make_weights(tmp_path / "mvc_bc-seed0" / "best.safetensors", 0.9, 1.0, 5.0)
+    best = make_weights(tmp_path / "mvc_bc-seed1" / "best.safetensors", 1.0, 0.5, 7.0)
+    make_weights(tmp_path / "mvc_bc-seed2" / "best.safetensors", 1.0, 0.5, 8.0)
+    another_row = tmp_path / "mvc_bc_paper-seed0"
     make_weights(another_row / "best.safetensors", 1.0, 1.0, 1.0)
-    assert main(["bellman_ford"], tmp_path, tmp_path) == 0
-    assert (tmp_path / "bellman_ford.safetensors").read_bytes() == best
+    assert main(["mvc"], tmp_path, tmp_path) == 0
+    assert (tmp_path / "mvc.safetensors").read_bytes() == best
 
 
 def test_a_problem_without_weights_is_named(
@@ -37,5 +37,5 @@ def test_a_problem_without_weights_is_named(
 ) -> None:
     assert main(["dsf"], tmp_path, tmp_path) == 2
     assert "unknown problem dsf; expected bellman_ford" in capsys.readouterr().err
-    assert main(["bellman_ford"], tmp_path, tmp_path) == 0
+    assert main(["mvc"], tmp_path, tmp_path) == 0
     assert "no weights of a finished run" in capsys.readouterr().err

@@ -54,7 +54,10 @@ def test_a_variant_adds_lines_or_drops_them() -> None:
     assert len(more.messages) == len(base.messages)
     fresh = gnarl.loads(f"{head}drop observe\nobserve x in nodes where not in_tour[x]\n")
     assert len(fresh.windows) == 1
-    assert gnarl.loads(f"{head}drop observe\ndrop messages\n").windows == ()
+    assert gnarl.loads(f"{head}drop observe\n").windows == ()
+    near = gnarl.loads("gnarl 1\nproblem more extends tsp_points_local\ndrop messages\n")
+    assert near.messages == ()
+    assert near.windows
 
 
 def test_house_style_keeps_the_space() -> None:

@@ -29,6 +29,8 @@ features
   done  state  node  mask    = false
 {features}
 
+{observe}
+
 phase pick(v)
   allow {allow}
   update
@@ -49,6 +51,7 @@ instances er
 """
 USUAL = {
     "features": "",
+    "observe": "observe x in nodes where not done[x]",
     "allow": "not done[v]",
     "update": "",
     "horizon": "n",
@@ -79,6 +82,31 @@ def line_at(problem: Problem, lint: Lint) -> str:
 
 def test_a_tidy_spec_has_no_lint() -> None:
     assert lints(spec()) == []
+
+
+def test_nodes_that_are_done_for_good() -> None:
+    problem = spec(observe="")
+    lint = the_lint(problem, "finished-nodes")
+    assert "where not done[x]" in lint.message
+    assert line_at(problem, lint).strip().startswith("done")
+    assert 0.2 <= lint.figures["share"] < 1
+
+
+def test_of_two_masks_the_one_that_leaves_out_more() -> None:
+    late = "  late  derived  node(x)  mask  = done[x] and w[x] > 0.5"
+    more = "  more  derived  node(x)  mask  = done[x] or w[x] > 2"
+    for features in (late, f"{late}\n{more.replace('> 2', '< 0')}"):
+        problem = spec(features=features, observe="")
+        assert "where not done[x]" in the_lint(problem, "finished-nodes").message
+
+
+@pytest.mark.parametrize(
+    ("allow", "update"),
+    [("true", ""), ("not done[v]", "    done[last(pick) otherwise v] := false")],
+)
+def test_nodes_that_may_come_back_are_not_done(allow: str, update: str) -> None:
+    problem = spec(observe="", allow=allow, update=update)
+    assert "finished-nodes" not in {lint.name for lint in lints(problem)}
 
 
 def test_a_mask_that_solves_the_task() -> None:
@@ -199,8 +227,10 @@ TRUE = {
     # printed: chosen by the paper, longer than the paper's own limit; random relaxations add up
     "bellman_ford": {"growing-feature", "long-horizon", "short-limit", "expert-ties"},
     "bfs": {"expert-ties"},  # any open node of the least depth, any of its unreached neighbours
-    "mvc": {"expert-ties"},  # a cover can be picked in any order
-    "mvc_rich": {"expert-ties"},
+    "mvc": {"expert-ties", "finished-nodes"},  # a cover can be picked in any order
+    "mvc_rich": {"expert-ties", "finished-nodes"},
+    "tsp": {"finished-nodes"},
+    "tsp_insertion": {"finished-nodes"},
     "rgc": {"expert-ties", "aliasing"},  # its objective is estimated from hidden ranks
 }
 

@@ -109,6 +109,15 @@ def test_a_tour_visits_every_town_and_is_as_long_as_said(
     assert found["correct"] is None
 
 
+def test_nothing_is_not_less_than_nothing(runs: Path, tmp_path: Path, capsys: Capture) -> None:
+    data = tmp_path / "free.json"
+    nodes = [{"id": name, "w": 0.0} for name in "ab"]
+    data.write_text(json.dumps({"nodes": nodes, "links": [{"source": "a", "target": "b"}]}))
+    code, out, _ = run(runs / "mvc", "--data", data, capsys=capsys)
+    assert code == 0
+    assert ["cover", "0"] in [line.split() for line in out.splitlines()]
+
+
 def test_samples_is_short_for_a_search(runs: Path, towns: Path, capsys: Capture) -> None:
     short = solved(runs / "tsp", towns, "--samples", "4", capsys=capsys)
     long = solved(runs / "tsp", towns, "--search", "sample:4", capsys=capsys)

@@ -38,10 +38,13 @@ CASES = [
 NODES, STEPS = 7, 14
 
 
-def same_episode(problem: Problem, use: Use, change: Change) -> Iterator[tuple[Packed, Packed]]:
+def same_episode(
+    problem: Problem, use: Use, change: Change, compares: bool = False
+) -> Iterator[tuple[Packed, Packed]]:
     """What a fresh policy sees of an instance and of the changed one, pick by pick of its own."""
     torch.manual_seed(0)
-    policy = Policy(problem, PolicyConfig(width=32), reading=reading_of(problem, use))
+    config = PolicyConfig(width=32, levels=True, compares=compares)
+    policy = Policy(problem, config, reading=reading_of(problem, use))
     other = change.problem(problem)
     games = Interpreter(problem), Interpreter(other)
     drawn = random_instance(problem, 3, 1, NODES)
@@ -70,6 +73,19 @@ def test_powers_of_two_and_monotone_maps_change_no_bit(
     for one, two in same_episode(problem, use, change_for(levels_of(problem, use), factor)):
         seen += 1
         for part in ("x", "edge_raw", "graph_raw", "legal", "rowptr", "src"):
+            np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
+    assert seen > 1
+
+
+@pytest.mark.parametrize(("name", "expert"), CASES[:3])
+@pytest.mark.parametrize("factor", [4.0, 2.0**-10, 37.0])
+def test_comparisons_are_the_same_to_the_bit(name: str, expert: str, factor: float) -> None:
+    problem, use = gnarl.load(name), Use((expert,))
+    change = change_for(levels_of(problem, use), factor)
+    seen = 0
+    for one, two in same_episode(problem, use, change, compares=True):
+        seen += 1
+        for part in ("edge_raw", "legal", "rowptr", "src"):
             np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
     assert seen > 1
 

@@ -109,6 +109,7 @@ def test_wrong_changes_are_explained(change: str, what: str) -> None:
         (["--spec", "bfs", "--minutes", "-1"], "--minutes -1"),
         (["--spec", "bfs", "--set", "expert=deepest"], "it has: shallowest"),
         (["--spec", "mst_prim", "--set", "trainer=ppo"], "no reward or objective"),
+        (["--spec", "bfs", "--set", "trainer=improv"], "--set: trainer: expected bc or ppo"),
         (["--resume", "nowhere"], "nowhere is no run folder"),
         (["--resume", "x", "--seed", "3"], "--seed cannot change a run"),
         (["--spec", "bfs", "--device", "tpu"], "--device tpu cannot be used"),

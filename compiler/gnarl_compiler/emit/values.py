@@ -27,6 +27,7 @@ from gnarl_dsl.report.diagnostics import InternalError
 _LONG_TEXT = 100
 _LARGE_FORMULA = 300  # operations, with what is shared counted each time
 _LIGHT = 6  # operations
+_FEW_STEPS = 32  # room at first
 _EXACT = 2**53  # up to here whole numbers and floats are the same
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -100,6 +101,12 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             return writer.keep(ref, _reduce(writer, op))
         case ir.Chase():
             return writer.keep(ref, _chase(writer, ref, op))
+        case ir.Reach():
+            return writer.keep(ref, _reach(writer, op))
+        case ir.Roots():
+            return writer.keep(ref, f"roots_of({_pointers(writer, op.following, op.at)})")
+        case ir.At():
+            return f"{emit_value(writer, op.row)}[{emit_value(writer, op.node)}]"
         case ir.Call():
             return writer.keep(ref, emit_call(writer, op))
         case ir.Kept():
@@ -754,6 +761,47 @@ def _close_circle(writer: Writer, memo: str, at: str, steps: str) -> None:
         writer.line(f"{known}[{at}] = {_ENDS} if {inside} else {_CIRCLES}")
         with writer.block(f"if {at} == {met}:"):
             writer.line(f"{inside} = False")
+
+
+# What can be reached: nodes of a part of the graph and steps between them, listed for each row
+
+
+def _reach(writer: Writer, op: ir.Reach) -> str:
+    hoist(writer, [op.where, op.source, *(domain.node for domain in op.domains)])
+    inside, steps, count = (writer.fresh(stem) for stem in ("inside", "steps", "count"))
+    nodes = f"{writer.use('n')}[b]"
+    axes = [axis_name(axis) for domain in op.domains for axis in domain.axes]
+    filters = _parts(writer, op.where, False)
+
+    def note() -> None:
+        _note_step(writer, steps, count, axes)
+
+    if op.of_nodes:
+        writer.line(f"{inside} = np.zeros({nodes}, np.bool_)")
+        mark = f"{inside}[{axes[0]}] = True"
+        emit_loops(writer, op.domains, None, lambda: writer.line(mark), filters)
+        graph = f"{writer.use('rowptr')}, {writer.use('src')}"
+        writer.line(f"{steps}, {count} = steps_inside({inside}, b, {graph}, {op.both})")
+    else:
+        writer.line(f"{inside} = np.ones({nodes}, np.bool_)")
+        writer.line(f"{steps}, {count} = np.empty(({_FEW_STEPS}, 2), np.int64), 0")
+        emit_loops(writer, op.domains, None, note, filters)
+    given = f"{inside}, {steps}, {count}"
+    match op.op:
+        case "distance":
+            assert op.source is not None
+            return f"steps_from({emit_value(writer, op.source)}, {given}, {op.both}, {op.reverse})"
+        case "component":
+            return f"components_of({given}, b, {writer.use('tags')})"
+        case "acyclic":
+            return f"has_no_cycle({given}, {op.both})"
+
+
+def _note_step(writer: Writer, steps: str, count: str, axes: Sequence[str]) -> None:
+    writer.line(f"{steps} = with_room({steps}, {count})")
+    for place, axis in enumerate(axes):
+        writer.line(f"{steps}[{count}, {place}] = {axis}")
+    writer.line(f"{count} += 1")
 
 
 # After a write

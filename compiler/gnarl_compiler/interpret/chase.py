@@ -52,6 +52,16 @@ def added_up(costs: Sequence[float]) -> float:
     return 0.0 if math.isnan(total) else total
 
 
+def root_of(pointers: Sequence[int], start: int) -> int | None:
+    """The node that points to itself at the end of a chain, if it has one."""
+    node = start
+    for _ in range(len(pointers)):
+        if pointers[node] == node:
+            return node
+        node = pointers[node]
+    return None
+
+
 def returns_to(pointers: Sequence[int], start: int) -> bool:
     """Whether following the pointers leads back to `start`; a self-pointer does."""
     node = start

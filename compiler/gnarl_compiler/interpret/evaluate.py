@@ -14,14 +14,16 @@ import numpy as np
 from gnarl_compiler.externs.find import AnyAlgorithm, algorithm_of
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.graphs.instance import Array
-from gnarl_compiler.interpret.chase import chase
+from gnarl_compiler.interpret.chase import chase, root_of
 from gnarl_compiler.interpret.state import State, Value
+from gnarl_compiler.interpret.subgraph import Part, is_acyclic, steps_between, together
 from gnarl_dsl import model
 from gnarl_dsl.language.called import signature_called
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operator, nearly_equal
 from gnarl_dsl.language.signatures import ArgKind
 from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.model.kinds import CATEGORICAL, EDGE, INPUT, MASK, MASK_ONE, Place
+from gnarl_dsl.model.parts import parts_inside
 from gnarl_dsl.report.diagnostics import InternalError
 
 Bindings = Mapping[str, Value]
@@ -35,6 +37,8 @@ class Evaluator:
         self.problem: Problem = state.episode.problem
         self.n = state.n
         self._calls: dict[tuple[Value | str, ...], Value] = {}
+        self._parts: dict[tuple[Value | str, ...], Part] = {}
+        self._free: dict[int, tuple[str, ...]] = {}
 
     # Entry points with a known type
 
@@ -94,6 +98,8 @@ class Evaluator:
                 return self.call(expr, bound)[()].item()  # type: ignore[no-any-return]
             case model.Chase():
                 return self.chase(expr, bound)
+            case model.Reach():
+                return self.reach(expr, bound)
             case model.Choice() | model.FeatureRef():
                 raise InternalError("an argument of a function was used as a value")
             case _:
@@ -332,7 +338,50 @@ class Evaluator:
             return 1.0 if weight is None else float(self.cell(weight, (u, v)) or 0.0)
 
         start = self.node(expr.start, bound)
+        if expr.op == "root":
+            return root_of([int(p) for p in np.ravel(pointers)], start)
         return chase(expr.op, [int(p) for p in np.ravel(pointers)], start, target, step_cost)
+
+    # Reachability
+
+    def reach(self, expr: model.Reach, bound: Bindings) -> Value:
+        """What can be reached on the graph, or the part of it that an expression speaks of."""
+        free = tuple(bound.get(name) for name in self.free_in(expr))
+        call: tuple[Value | str, ...] = (f"reach {id(expr)}", *free)
+        if call not in self._parts:
+            self._parts[call] = self.part(expr, bound)
+        part, nodes = self._parts[call], [self.node(node, bound) for node in expr.nodes]
+        match expr.op:
+            case "distance":
+                return steps_between(part, *nodes)
+            case "component":
+                tags = self.state.episode.instance.tags
+                return min(together(part, *nodes), key=lambda v: int(tags[v]), default=None)
+            case "acyclic":
+                return is_acyclic(part)
+
+    def free_in(self, expr: model.Reach) -> tuple[str, ...]:
+        """The variables that a part of the graph may depend on."""
+        if id(expr) not in self._free:
+            inside = parts_inside((expr.binders, expr.where))
+            names = {part.name for part in inside if isinstance(part, model.Variable)}
+            self._free[id(expr)] = tuple(sorted(names - set(expr.variables)))
+        return self._free[id(expr)]
+
+    def part(self, expr: model.Reach, bound: Bindings) -> Part:
+        """Its nodes and its steps."""
+        names, nodes = expr.variables, frozenset(range(self.n))
+        both = expr.both_ways and not self.problem.graph.directed
+        steps = self.edges()
+        if names:
+            rounds = self.combinations(expr.binders, bound)
+            chosen = [b for b in rounds if expr.where is None or self.truth(expr.where, b)]
+            found = [tuple(int(b[name] or 0) for name in names) for b in chosen]
+            if len(names) == 2:
+                return Part(nodes, frozenset((u, v) for u, v in found), both)
+            nodes = frozenset(u for (u,) in found)
+        inside = ((u, v) for u, v in steps if u in nodes and v in nodes)
+        return Part(nodes, frozenset(inside), both)
 
 
 def distance(one: complex, other: complex) -> float:

@@ -127,8 +127,12 @@ class Builder:
                 return "state" if self.mutable or not self._reads_inputs(op) else "reset"
             case ir.Reduce() if any(d.kind in ("near", "edges") for d in op.domains):
                 return "state" if self.mutable else "reset"
-            case ir.Nodes() | ir.Reduce() | ir.Chase() | ir.Kept():
+            case ir.Reach():
+                return "state" if self.mutable else "reset"
+            case ir.Nodes() | ir.Reduce() | ir.Chase() | ir.Roots() | ir.Kept():
                 return "reset"
+            case ir.At():
+                return "constant"
             case ir.Unary() | ir.Binary() | ir.Compare() | ir.Logic():
                 return "constant"
             case ir.Select() | ir.Otherwise():
@@ -188,11 +192,26 @@ class Builder:
                 return self._reduce_kind(op)
             case ir.Chase():
                 return (TRUTH, 1.0, False) if op.op == "on_cycle" else (NUMBER, math.inf, False)
+            case ir.Reach():
+                return self._reach_kind(op)
+            case ir.Roots():
+                return NODE_VALUE, _NODES, True
+            case ir.At():
+                return parts[0].kind, parts[0].bound, parts[0].optional
             case ir.Call():
                 kind = op.signature.type.cell
                 return kind, 1.0 if kind is TRUTH else math.inf, False
             case _:
                 assert_never(op)
+
+    def _reach_kind(self, op: ir.Reach) -> tuple[Value, float, bool]:
+        match op.op:
+            case "distance":
+                return NUMBER, math.inf, False
+            case "component":
+                return NODE_VALUE, _NODES, op.of_nodes
+            case "acyclic":
+                return TRUTH, 1.0, False
 
     def operand(self, ref: Ref) -> Operand:
         """What an operator can know of a number."""

@@ -201,6 +201,44 @@ class Chase:
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """Answers about a part of the graph: for every node a row of them, for `acyclic` a single one.
+
+    A single axis stands for the nodes of the part, with the edges of a `version` between them; two
+    axes stand for its steps, from the first to the second, and back if they go `both` ways.
+    Distances are those from the source, or to it if in `reverse`.
+    """
+
+    op: Literal["distance", "component", "acyclic"]
+    domains: tuple[Domain, ...] = field(metadata=_OPERAND)
+    where: Ref | None = field(metadata=_OPERAND)
+    source: Ref | None = field(metadata=_OPERAND)
+    reverse: bool
+    both: bool
+    version: int
+
+    @property
+    def of_nodes(self) -> bool:
+        return sum(len(domain.axes) for domain in self.domains) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """The ends of the chains of a pointer, which is over the axis `at`: a row of nodes."""
+
+    following: Ref = field(metadata=_OPERAND)
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """One entry of a row."""
+
+    row: Ref = field(metadata=_OPERAND)
+    node: Ref = field(metadata=_OPERAND)
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A registered function, or one that is brought, on whole features or words and values.
 
@@ -230,7 +268,7 @@ class Kept:
 
 Leaf = Const | Axis | Local | Pick | Last | Marked | Unset | Nodes | Edges
 Inner = Read | HasEdge | Degree | Otherwise | Unary | Binary | Compare | Logic | Select | Kept
-Op = Leaf | Inner | Reduce | Chase | Call
+Op = Leaf | Inner | Reduce | Chase | Reach | Roots | At | Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,11 +485,16 @@ def _moved(value: Any, move: Callable[[Ref], Ref]) -> Any:
             return replace(value, **{name: _moved(getattr(value, name), move) for name in names})
 
 
+def is_row(op: Op) -> bool:
+    """Whether it is an answer for every node."""
+    return isinstance(op, Roots) or (isinstance(op, Reach) and op.op != "acyclic")
+
+
 def own_axes(op: Op) -> frozenset[str]:
     """The axes that an operation binds for its operands."""
-    if isinstance(op, Reduce):
+    if isinstance(op, Reduce | Reach):
         return frozenset(axis for domain in op.domains for axis in domain.axes)
-    if isinstance(op, Chase):
+    if isinstance(op, Chase | Roots):
         return frozenset((op.at,))
     if isinstance(op, Call):
         return frozenset(axis for axis in (op.at, op.beside) if axis is not None)

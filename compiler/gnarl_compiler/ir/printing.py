@@ -176,6 +176,12 @@ def print_op(op: ir.Op) -> str:
             return f"{op.op} {_domains(op.domains)}{_where(op.where)}{body}"
         case ir.Chase():
             return _chase(op)
+        case ir.Reach():
+            return _reach(op)
+        case ir.Roots():
+            return f"roots along {op.at} -> %{op.following}"
+        case ir.At():
+            return f"%{op.row}[%{op.node}]"
         case ir.Call():
             args = (f"%{arg}" if isinstance(arg, int) else arg for arg in op.args)
             over = f" over {op.at}" if op.at else ""
@@ -191,6 +197,14 @@ def _chase(op: ir.Chase) -> str:
     target = "" if op.target is None else f" to %{op.target}"
     cost = "" if op.cost is None else f" cost %{op.cost}"
     return f"{op.op} from %{op.start}{target} along {op.at} -> %{op.following}{cost}"
+
+
+def _reach(op: ir.Reach) -> str:
+    way = {True: " to", False: " from"}[op.reverse]
+    source = "" if op.source is None else f"{way} %{op.source}"
+    edges = f" with edges@{op.version}" if op.of_nodes else ""
+    both = " both ways" if op.both else ""
+    return f"{op.op}{source} by {_domains(op.domains)}{_where(op.where)}{edges}{both}"
 
 
 def _domains(domains: Iterable[ir.Domain]) -> str:

@@ -69,10 +69,12 @@ def _versions_read(op: Op, features: Mapping[str, Feature]) -> Iterator[tuple[st
             yield op.feature, op.version
         case ir.Edges() | ir.HasEdge() | ir.Degree():
             yield _GRAPH, op.version
-        case ir.Reduce():
+        case ir.Reduce() | ir.Reach():
             for domain in op.domains:
                 if domain.kind in ("edges", "near"):
                     yield _GRAPH, domain.version
+            if isinstance(op, ir.Reach) and op.of_nodes:
+                yield _GRAPH, op.version
         case ir.Call():
             names = [arg for arg in op.args if isinstance(arg, str) and arg in features]
             yield from zip([*names, _GRAPH], op.versions, strict=True)
@@ -92,13 +94,16 @@ def _kinds_given(kind: ArgKind) -> tuple[Value, ...]:
 def _scoped_operands(op: Op) -> Iterator[tuple[Ref, frozenset[str]]]:
     """The operands, each with the axes that the operation binds around it."""
     match op:
-        case ir.Reduce():
+        case ir.Reduce() | ir.Reach():
             around: frozenset[str] = frozenset()
             for domain in op.domains:
                 if domain.node is not None:
                     yield domain.node, around
                 around |= set(domain.axes)
-            yield from ((ref, around) for ref in (op.where, op.body) if ref is not None)
+            inside = (op.where,) if isinstance(op, ir.Reach) else (op.where, op.body)
+            yield from ((ref, around) for ref in inside if ref is not None)
+            if isinstance(op, ir.Reach) and op.source is not None:
+                yield op.source, frozenset()
         case ir.Chase():
             own = ir.own_axes(op)
             yield from ((ref, own) for ref in (op.following, op.cost) if ref is not None)
@@ -125,6 +130,7 @@ class _OpVerifier:
             for ref in ir.operands(op):
                 _require(0 <= ref < number, f"%{number} reads a later value")
             self.op(op)
+            self.rows(op)
             known = self.build.info_of(op)
             _require(known == info, f"%{number} is {known}, not {info}")
             self.build.ops.append(op)
@@ -192,12 +198,25 @@ class _OpVerifier:
                 self.reduce(op)
             case ir.Chase():
                 self.chase(op)
+            case ir.Reach():
+                self.reach(op)
+            case ir.Roots():
+                self.operand(op.following, NODE_VALUE)
+                self.axis(op.at, NODE_VALUE)
+            case ir.At():
+                self.operand(op.node, NODE_VALUE)
             case ir.Call():
                 self.call(op)
             case ir.Kept():
                 self.kept(op)
             case _:
                 assert_never(op)
+
+    def rows(self, op: Op) -> None:
+        """Only one entry of a row can be used, and nothing else has entries."""
+        for ref in ir.operands(op):
+            entry = isinstance(op, ir.At) and ref == op.row
+            self.that(ir.is_row(self.build.ops[ref]) == entry, "takes a row for a value")
 
     def axis(self, name: str, kind: Value) -> None:
         self.that(self.axes.setdefault(name, kind) is kind, f"gives {name} another kind")
@@ -241,6 +260,27 @@ class _OpVerifier:
             self.operand(op.right, *_NUMBERS)
 
     def reduce(self, op: ir.Reduce) -> None:
+        own = self.domains(op)
+        self.operand(op.where, TRUTH)
+        self.that((op.body is None) == (op.op == "count"), "has a body too many or too few")
+        self.operand(op.body, *((TRUTH,) if op.op in ("exists", "forall") else _NUMBERS))
+        if op.op in ("argmin", "argmax"):
+            single = len(own) == 1 and op.domains[0].kind != "range"
+            self.that(single, "chooses among more than nodes")
+
+    def reach(self, op: ir.Reach) -> None:
+        own = self.domains(op)
+        self.operand(op.where, TRUTH)
+        ranges = any(domain.kind == "range" for domain in op.domains)
+        self.that(len(own) <= 2 and not ranges, "is no part of a graph")
+        self.that((op.source is not None) == (op.op == "distance"), "starts nowhere")
+        self.operand(op.source, NODE_VALUE)
+        self.that(not op.reverse or op.source is not None, "turns round for nothing")
+        ends = frozenset() if op.source is None else self.info(op.source).axes
+        self.that(ends.isdisjoint(own), "starts on its own axis")
+
+    def domains(self, op: ir.Reduce | ir.Reach) -> list[str]:
+        """The axes that it binds, each once."""
         self.that(bool(op.domains), "ranges over nothing")
         later = ir.own_axes(op)
         for domain in op.domains:
@@ -257,12 +297,7 @@ class _OpVerifier:
                 self.axis(axis, NUMBER if domain.kind == "range" else NODE_VALUE)
         own = [axis for domain in op.domains for axis in domain.axes]
         self.that(len(set(own)) == len(own), "binds an axis twice")
-        self.operand(op.where, TRUTH)
-        self.that((op.body is None) == (op.op == "count"), "has a body too many or too few")
-        self.operand(op.body, *((TRUTH,) if op.op in ("exists", "forall") else _NUMBERS))
-        if op.op in ("argmin", "argmax"):
-            single = len(own) == 1 and op.domains[0].kind != "range"
-            self.that(single, "chooses among more than nodes")
+        return own
 
     def chase(self, op: ir.Chase) -> None:
         for ref in (op.following, op.start, op.target):
@@ -380,6 +415,7 @@ class _Verifier:
         """A value that the program names: its kind, its axes, and what it may read."""
         _require(0 <= ref < len(self.program.ops), f"{what} names a value that is not there")
         info, bound = self.program.infos[ref], frozenset(axes)
+        _require(not ir.is_row(self.program.ops[ref]), f"{what} is a row")
         _require(info.kind in kinds, f"{what} is a {ir.KIND_NAMES[info.kind]}")
         _require(optional or not info.optional, f"{what} may be unset")
         self.axes(ref, bound, what)
@@ -443,7 +479,8 @@ class _Verifier:
     def follows(self, code: ir.KeptCode, parts: list[ir.Op]) -> None:
         """A live table reads the state at its own node only, and follows all it reads."""
         what = f"kept{code.number}"
-        elsewhere = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce)
+        elsewhere: tuple[type, ...] = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce)
+        elsewhere += (ir.Reach, ir.Roots)
         _require(not any(isinstance(op, elsewhere) for op in parts), f"{what} reads other nodes")
         graph = (ir.HasEdge, ir.Degree, ir.Edges)
         changes = self.program.mutable and any(isinstance(op, graph) for op in parts)

@@ -126,6 +126,8 @@ class FormulaLowering:
                 return self.call(expr, names)
             case model.Chase():
                 return self.chase(expr, names)
+            case model.Reach():
+                return self.reach(expr, names)
             case model.Choice() | model.FeatureRef():
                 raise InternalError("an argument of a function was used as a value")
             case _:
@@ -244,10 +246,30 @@ class FormulaLowering:
         target = None if expr.target is None else self.expr(expr.target, names)
         here = self.build.add(ir.Axis(at, NODE_VALUE))
         self.depth += 1
+        if expr.op == "root":
+            roots = self.build.add(ir.Roots(self.cell(expr.pointer, (here,)), at))
+            self.depth -= 1
+            return self.build.add(ir.At(roots, start))
         following = self.cell(expr.pointer, (here,))
         cost = None if expr.weight is None else self.cell(expr.weight, (following, here))
         self.depth -= 1
         return self.build.add(ir.Chase(expr.op, following, start, target, at, cost))
+
+    def reach(self, expr: model.Reach, names: Names) -> Ref:
+        """Rows start where fewer variables matter, so that one serves for many nodes."""
+        nodes = [self.expr(node, names) for node in expr.nodes]
+        every = model.Binder(names=("u", "v"), domain=model.EdgesDomain())
+        with self.bound(expr.binders or (every,), names) as (domains, inner):
+            where = None if expr.where is None else self.expr(expr.where, inner)
+        source, reverse = None, False
+        if expr.op == "distance":
+            one, other = (len(self.build.infos[node].axes) for node in nodes)
+            reverse = other < one
+            source = nodes.pop(1 if reverse else 0)
+        both = expr.both_ways and not self.problem.graph.directed
+        version = self.versions.of("") if len(expr.variables) == 1 else 0
+        row = self.build.add(ir.Reach(expr.op, domains, where, source, reverse, both, version))
+        return row if expr.op == "acyclic" else self.build.add(ir.At(row, nodes[0]))
 
     def call(self, expr: model.Call, names: Names) -> Ref:
         """Of the features of a registered function, only pointers can be derived ones."""

@@ -14,7 +14,7 @@ from gnarl_compiler.ir.walk import map_program, roots, sweep
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
-_HEAVY = (ir.Reduce, ir.Chase, ir.Call)
+_HEAVY = (ir.Reduce, ir.Chase, ir.Reach, ir.Roots, ir.Call)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _worth_keeping(program: Program) -> set[Ref]:
             heavy.add(ref)
         info = program.infos[ref]
         fits = len(info.axes) <= 1 and not info.axes & numbers and info.kind in (NUMBER, TRUTH)
-        if ref in heavy and fits and info.when == "reset":
+        if ref in heavy and fits and not ir.is_row(op) and info.when == "reset":
             result.add(ref)
     return result
 

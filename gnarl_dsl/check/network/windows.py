@@ -75,7 +75,7 @@ def _parts(
         warn_unused(context, bound.fresh, "variable")
     if facts.state or word == "observe" or context.names.is_mutable:
         # Messages that inputs decide are found once, at reset.
-        terms = facts.times(bound.size).terms
+        terms = facts.times(bound.size, names=bound.fresh).cost
         context.spent.append(Spent("observation", where, tree.span, terms))
     names = tuple(name for binder in bound.binders for name in binder.names)
     return (

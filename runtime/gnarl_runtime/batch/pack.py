@@ -14,10 +14,11 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_runtime.batch import compare_kernels, pointer_kernels, view_kernels
 from gnarl_runtime.batch import pack_kernels as whole_kernels
-from gnarl_runtime.batch import pointer_kernels, view_kernels
 from gnarl_runtime.batch import signature as sig
 from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.comparable import ComparedColumn, EndTerm, Term, WayTerm
 from gnarl_runtime.batch.packed import Floats, Index, Packed
 from gnarl_runtime.batch.read_tables import DrawnRanks, features_read
 from gnarl_runtime.batch.window_scales import read_in_windows
@@ -56,6 +57,13 @@ class _Rows:
     def nodes_at(self) -> tuple[Index, ...]:
         """What those need to find the nodes."""
         return (self.slots, self.offsets) if self.view is None else (self.view.slot, self.view.node)
+
+    @property
+    def places(self) -> tuple[Index, Index]:
+        """Of every row its slot, and which node of its instance it is."""
+        if self.view is not None:
+            return self.view.slot, self.view.node
+        return self.slots[self.graph], np.arange(len(self.graph)) - self.offsets[self.graph]
 
     @property
     def messages_at(self) -> tuple[Index, ...]:
@@ -243,6 +251,9 @@ def _message_columns(
                 kernels.distances(*where, features[column.feature], out)
             case sig.ValueColumn():
                 _pair_column(batch, features[column.feature], column, rows, out)
+            case ComparedColumn(left=left, right=right, close=close):
+                sums = (_sum(batch, terms, rows) for terms in (left, (right,)))
+                compare_kernels.compare(*sums, close, out)
             case _:
                 assert_never(column)
     return table
@@ -301,6 +312,26 @@ def _pair_column(
         kernels.pair_values(*where, column.against, values, category, out)
     else:
         kernels.edge_values(*where, column.against, values, batch.edge_id, category, out)
+
+
+def _sum(batch: Batch, terms: tuple[Term, ...], rows: _Rows) -> NDArray[np.float64]:
+    """Of numbers as the episode has them, not as a network reads them, along each message."""
+    total = np.zeros(len(rows.src))
+    for term in terms:
+        values = batch.features[term.feature]
+        match term:
+            case EndTerm(source=source):
+                ends = rows.src if source else rows.dst
+                compare_kernels.add_ends(*rows.places, ends, values, total)
+            case WayTerm(against=against):
+                way = (rows.dst, rows.src) if against else (rows.src, rows.dst)
+                if values.ndim == 3:
+                    compare_kernels.add_pairs(*rows.places, *way, values, total)
+                else:
+                    compare_kernels.add_edges(*rows.places, *way, values, batch.edge_id, total)
+            case _:
+                assert_never(term)
+    return total
 
 
 def _category(column: sig.ValueColumn) -> int:

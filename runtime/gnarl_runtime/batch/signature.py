@@ -7,10 +7,12 @@ one set of weights fits every graph. Oracles have no column.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, PAIR
+from gnarl_runtime.batch.comparable import ComparedColumn, compared_columns
 from gnarl_runtime.batch.reading import PLAIN, Reading
 
 
@@ -19,7 +21,8 @@ class ValueColumn:
     """A feature's value; with a category, whether the value is that category.
 
     `against`: a message u -> v reads the feature at (v, u) instead of (u, v). `ordered`: values
-    are numbers, of which there is a smallest and a largest.
+    are numbers, of which there is a smallest and a largest. `measured`: the network reads how large
+    they are; else others only compare them.
     """
 
     name: str
@@ -27,6 +30,7 @@ class ValueColumn:
     category: int | None = None
     against: bool = False
     ordered: bool = False
+    measured: bool = True
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,13 @@ class ChainColumn:
 NodeColumn = ValueColumn | MarkColumn | LastColumn | StepsColumn | EndlessColumn | ChainColumn
 BetweenColumn = EndColumn | ShareColumn | LiftedColumn
 MessageColumn = (
-    ValueColumn | SelfColumn | EdgeColumn | PointerColumn | BetweenColumn | DistanceColumn
+    ValueColumn
+    | SelfColumn
+    | EdgeColumn
+    | PointerColumn
+    | BetweenColumn
+    | DistanceColumn
+    | ComparedColumn
 )
 GraphColumn = ValueColumn | PhaseColumn | PickedColumn
 
@@ -197,14 +207,22 @@ class Signature:
         return {place.name: tuple(column.name for column in own) for place, own in places}
 
 
-def signature_of(problem: Problem, chains: bool = False, reading: Reading = PLAIN) -> Signature:
-    """The columns of a problem; with `chains`, also where pointers lead in the end."""
+def signature_of(
+    problem: Problem, chains: bool = False, reading: Reading = PLAIN, compares: bool = False
+) -> Signature:
+    """The columns of a problem; with `chains`, also where pointers lead in the end.
+
+    With `compares`, messages say which of two numbers of one unit is larger, and that is all that
+    is read of those.
+    """
     observed = [feature for feature in problem.features if feature.observed]
     pointers = [feature.name for feature in observed if feature.points]
-    node = tuple(_node_columns(problem, observed))
+    compared = tuple(compared_columns(problem, reading)) if compares else ()
+    node = tuple(_unmeasured(_node_columns(problem, observed), compared))
+    edge = _unmeasured(_message_columns(problem, observed, _marks(node)), compared)
     return Signature(
         node=node + _chain_columns(pointers, node) if chains else node,
-        edge=tuple(_message_columns(problem, observed, _marks(node))),
+        edge=(*filter(is_measured, edge), *compared),
         graph=tuple(_graph_columns(problem, observed)),
         pointers=tuple(pointers),
         all_pairs=any(feature.place is PAIR for feature in observed),
@@ -213,6 +231,26 @@ def signature_of(problem: Problem, chains: bool = False, reading: Reading = PLAI
         observed=tuple(_described(feature) for feature in observed),
         reading=reading,
     )
+
+
+def is_measured(column: NodeColumn | MessageColumn) -> bool:
+    """Whether a network reads a column as it is."""
+    return not isinstance(column, ValueColumn) or column.measured
+
+
+Column = TypeVar("Column")
+
+
+def _unmeasured(
+    columns: Iterator[Column], compared: tuple[ComparedColumn, ...]
+) -> Iterator[Column]:
+    """The columns; those of numbers that are compared are not measured."""
+    terms = {term.feature for column in compared for term in (*column.left, column.right)}
+    for column in columns:
+        if isinstance(column, ValueColumn) and column.feature in terms:
+            yield replace(column, measured=False)
+        else:
+            yield column
 
 
 def differences(ours: Signature, theirs: Signature) -> list[str]:

@@ -81,7 +81,8 @@ def _explained(error: ValidationError) -> str:
     parts = map(str, first["loc"])
     key = ".".join(part for part in parts if part != "int" and not part.startswith("tuple["))
     if first["type"] == "value_error":  # a check of ours across keys, which says what it found
-        return f"{key}: {first['ctx']['error']}"
+        told = str(first["ctx"]["error"])
+        return told if told.startswith(f"{key}: ") else f"{key}: {told}"
     return f"{key}: {first['msg']}, found {first['input']!r}"
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
 from gnarl_runtime.api.asked import FLAGS, verify_attempts, verify_least
-from gnarl_runtime.commands.arguments import (
+from gnarl_runtime.commands.console import run_command
+from gnarl_runtime.commands.options import command_parser
+from gnarl_runtime.commands.work.arguments import (
     add_policy_arguments,
     parse_names,
     parse_sizes,
@@ -18,8 +20,6 @@ from gnarl_runtime.commands.arguments import (
     verify_policy_arguments,
     verify_run,
 )
-from gnarl_runtime.commands.console import run_command
-from gnarl_runtime.commands.options import command_parser
 from gnarl_runtime.commands.work.outputs import verify_outputs
 from gnarl_runtime.search.strategy import forms, parse_searches
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from gnarl_dsl.spec_arguments import parse_params
 from gnarl_runtime.api.asked import FLAGS, chosen_search
-from gnarl_runtime.commands.arguments import (
+from gnarl_runtime.commands.console import run_command
+from gnarl_runtime.commands.options import command_parser
+from gnarl_runtime.commands.work.arguments import (
     add_policy_arguments,
     verify_file_to_read,
     verify_file_to_write,
     verify_numbers_of_play,
     verify_policy_arguments,
 )
-from gnarl_runtime.commands.console import run_command
-from gnarl_runtime.commands.options import command_parser
 from gnarl_runtime.commands.work.outputs import verify_outputs
 from gnarl_runtime.search.strategy import forms
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
-from gnarl_runtime.commands.arguments import verify_file_to_read, verify_file_to_write
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import add_extern, add_param, add_seed, command_parser
+from gnarl_runtime.commands.work.arguments import verify_file_to_read, verify_file_to_write
 from gnarl_runtime.commands.work.outputs import verify_outputs
 from gnarl_runtime.commands.work.subjects import verify_subject
 

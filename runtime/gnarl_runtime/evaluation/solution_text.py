@@ -147,7 +147,7 @@ def solution_text(
     lines = [f"{title}: {graph.n} nodes, {graph.m} edges"]
     entries = [
         *(
-            [(problem.objectives[0].name, f"{solution.objective:.6g}")]
+            [(problem.objectives[0].name, f"{solution.objective + 0.0:.6g}")]
             if problem.objectives
             else []
         ),

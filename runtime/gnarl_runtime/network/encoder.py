@@ -90,12 +90,14 @@ class Encoder(nn.Module):  # type: ignore[misc]
 
     def __init__(self, signature: Signature, width: int) -> None:
         super().__init__()
+        measured = [place for place, own in enumerate(signature.node) if sig.is_measured(own)]
+        # What is only compared is not read here.
+        self.read = measured if len(measured) < len(signature.node) else None
         # One bias is enough: those of edge and graph would be added to the same sum.
-        self.node = LocationEncoder(signature.node, width, bias=True)
+        self.node = LocationEncoder([signature.node[place] for place in measured], width, bias=True)
         self.edge = LocationEncoder(signature.edge, width)
         self.graph = LocationEncoder(signature.graph, width)
 
     def forward(self, graphs: Graphs) -> Encoded:
-        return Encoded(
-            self.node(graphs.x), self.edge(graphs.edge_raw), self.graph(graphs.graph_raw)
-        )
+        x = graphs.x if self.read is None else graphs.x[:, self.read]
+        return Encoded(self.node(x), self.edge(graphs.edge_raw), self.graph(graphs.graph_raw))

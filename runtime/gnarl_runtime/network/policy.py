@@ -67,7 +67,7 @@ class Policy(nn.Module):  # type: ignore[misc]
         self.config = config or PolicyConfig()
         code = problem.code if isinstance(problem, Problem) else NO_CODE
         if isinstance(problem, Problem):
-            problem = signature_of(problem, self.config.chains, reading)
+            problem = signature_of(problem, self.config.chains, reading, self.config.compares)
         self.signature = problem
         self.encoder = Encoder(self.signature, self.config.width)
         self.processor = make_processor(self.config, code) if processor is None else processor

@@ -40,6 +40,9 @@ class PolicyConfig:
     # Numbers are read by their level of measurement where the spec tells it: as ranks, or as
     # multiples of the instance's own scale. Weights have the reading that they were trained with.
     levels: bool = False
+    # Numbers of nodes and edges that have one unit are compared along messages, exactly, and not
+    # measured.
+    compares: bool = False
     played_rounds: int = 0  # tied rounds of a policy that plays; 0: `rounds`
 
     def __post_init__(self) -> None:
@@ -53,6 +56,8 @@ class PolicyConfig:
         require_one_of("actor", self.actor, get_args(Actor))
 
     def _require_what_fits_together(self) -> None:
+        if self.compares:
+            require("compares", True, self.levels, "false without levels = true, which know units")
         only_tied = "0 without tied = true"
         most = (self.rounds, MOST_TIED) if self.tied else (0, 0)
         wanted = ("a whole number from 0 to rounds", f"a whole number from 0 to {MOST_TIED}")

@@ -118,6 +118,13 @@ class Formulas:
         options += self.calls(s, "optional")
         if s.budget > 0 and s.depth > -2:
             options.append((2, lambda: self.best_node(s)))
+            options.append((1, lambda: f"any({self.chosen_node(s)})"))
+        if s.budget > 0 and s.depth > 0 and self.has_node(s):
+            options += [
+                (2, lambda f=f: f"root({f.name}, {self.some(s)})") for f in self.pointers(s)
+            ]
+        if s.budget > 1 and s.depth > 0 and self.has_node(s):
+            options.append((2, lambda: f"component({self.chosen_node(s)}: {self.some(s)})"))
         if not options:
             return self.node(s)
         return self.choose(options)
@@ -126,6 +133,38 @@ class Formulas:
         binder, inner = self.binder(s, ())
         body = self.number(inner.deeper())
         return f"any {self.one_of(('argmin', 'argmax'))}({binder}{self.where(inner)}: {body})"
+
+    def chosen_node(self, s: Scope) -> str:
+        binder, inner = self.binder(s, ())
+        return f"{binder}{self.where(inner)}"
+
+    # What can be reached
+
+    def part(self, s: Scope) -> str:
+        """Nothing, nodes or steps in front of what is asked about them."""
+        kind = self.pick(4)
+        if kind == 0:
+            return ""
+        if kind == 1:
+            return f"{self.chosen_node(s)}: "
+        if kind == 2:
+            binder, inner = self.edge_binder(s)
+            test = self.truth(inner.deeper()) if self.names.directed else self.mirrored_truth(inner)
+            return f"{binder} where {test}: "
+        first, inner = self.binder(replace(s, budget=s.budget + 1), ())
+        second, inner = self.binder(inner, (first.split()[0],))
+        return f"{first}, {second}{self.where(inner)}: "
+
+    def hops(self, s: Scope) -> str:
+        return f"distance({self.part(s)}{self.some(s)}, {self.some(s)})"
+
+    def is_acyclic(self, s: Scope) -> str:
+        return f"acyclic({self.part(s).removesuffix(': ')})"
+
+    def same_component(self, s: Scope) -> str:
+        part = self.part(s)
+        one, other = (f"component({part}{self.some(s)})" for _ in range(2))
+        return f"({one} == {other})"
 
     def if_else(self, write: Callable[[Scope], str], s: Scope) -> str:
         test = self.truth(s.deeper())
@@ -173,6 +212,8 @@ class Formulas:
         ]
         if s.budget > 0 and self.has_node(s):
             options += [(3, lambda f=f: self.chain(f, s)) for f in self.pointers(s)]
+        if s.budget > 1 and self.has_node(s) and s.infinite:
+            options.append((3, lambda: self.hops(s)))
         if s.budget > 2 and not self.names.directed:
             words = ("random", "targeted")
             options.append((4, lambda: f"critical_fraction({self.one_of(words)})"))
@@ -228,6 +269,10 @@ class Formulas:
             options += [
                 (1, lambda f=f: f"on_cycle({f.name}, {node(down)})") for f in self.pointers(s)
             ]
+        if s.budget > 1:
+            options.append((1, lambda: self.is_acyclic(s)))
+        if s.budget > 1 and self.has_node(s):
+            options.append((2, lambda: self.same_component(s)))
         if s.budget > 2:
             options += [(4, lambda f=f: f"is_dfs_forest({f.name})") for f in self.pointers(s)]
         return options

@@ -15,6 +15,7 @@ from gnarl_runtime.checks.explore.artifacts import artifact_of
 from gnarl_runtime.checks.explore.space import Space
 from gnarl_runtime.checks.findings.findings import Lint
 from gnarl_runtime.checks.findings.wishes import Options
+from gnarl_runtime.checks.lints.finished import finished_masks
 from gnarl_runtime.checks.lints.played import PLAIN_SIZES, SIZES, Figures, Played, play_sizes
 from gnarl_runtime.checks.lints.spaces import (
     constant_features,
@@ -45,6 +46,7 @@ def find_lints(problem: Problem, spaces: Sequence[Space], options: Options) -> t
         *_ranges(problem, played),
         *_bounds(problem, played),
         *_windows(problem),
+        *_finished(problem, spaces),
     ]
     return tuple(sorted(found, key=lambda lint: _place(lint)))
 
@@ -80,6 +82,19 @@ def _windows(problem: Problem) -> Iterator[Lint]:
                 "may matter, and nobody looked for states that it makes look alike"
             )
             yield Lint("window-first", what, {"first": float(window.nearest.count)}, window.span)
+
+
+def _finished(problem: Problem, spaces: Sequence[Space]) -> Iterator[Lint]:
+    """One line is enough: of the masks, the one that leaves out most nodes."""
+    found = [] if problem.windows else [*finished_masks(problem, spaces)]
+    for feature, share in sorted(found, key=lambda one: -one[1])[:1]:
+        what = (
+            f"a node with `{feature.name}` is never legal again, as {_percent(share)} of the nodes "
+            f"of small graphs are, and the network still reads it; `observe x in nodes where not "
+            f"{feature.name}[x]`, with the finished nodes that still matter, makes large graphs "
+            "cheaper, and gnarl-check finds out whether it loses something"
+        )
+        yield Lint("finished-nodes", what, {"share": share}, feature.span)
 
 
 # Lines

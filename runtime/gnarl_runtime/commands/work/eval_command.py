@@ -25,9 +25,9 @@ from gnarl_runtime.api.policies import load_policy, torch_set_up
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
 from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.spec_texts import params_of
-from gnarl_runtime.commands.arguments import other_problem, parse_names, parse_sizes
 from gnarl_runtime.commands.console import write
 from gnarl_runtime.commands.options import OK
+from gnarl_runtime.commands.work.arguments import other_problem, parse_names, parse_sizes
 from gnarl_runtime.commands.work.progress import Progress
 from gnarl_runtime.evaluation.evaluate import Plan
 from gnarl_runtime.evaluation.kept import Kept

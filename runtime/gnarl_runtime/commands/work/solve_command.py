@@ -23,9 +23,9 @@ from gnarl_runtime.api.solve_graphs import (
     solving_subject,
 )
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
-from gnarl_runtime.commands.arguments import other_problem
 from gnarl_runtime.commands.console import write
 from gnarl_runtime.commands.options import FAILED, OK
+from gnarl_runtime.commands.work.arguments import other_problem
 from gnarl_runtime.commands.work.progress import Progress
 from gnarl_runtime.evaluation.solution_text import solution_text
 from gnarl_runtime.evaluation.solving import Attempts
@@ -73,7 +73,7 @@ def _teller(progress: Progress, problem: Problem, name: str, count: int) -> Impr
     def tell(number: int, moment: Moment) -> None:
         if count <= _FOLLOWED:
             what = problem.objectives[0].name if problem.objectives else "picks"
-            value = moment.value if problem.objectives else -moment.value
+            value = 0.0 + (moment.value if problem.objectives else -moment.value)  # 0 is not -0
             told = f"{what} {value:.6g}, {moment.seconds:.2f} s, {moment.decisions:,} decisions"
             progress.say(f"{graph_title(name, number, count)}: {told}")
 

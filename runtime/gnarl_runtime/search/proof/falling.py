@@ -196,9 +196,9 @@ class _Look:
                 return self._at(op, axis) and picked
             case ir.Marked():
                 return not formulas.is_state(op.feature)
-            case ir.Last() | ir.Pick() | ir.Local() | ir.Kept() | ir.Chase():
+            case ir.Last() | ir.Pick() | ir.Local() | ir.Kept() | ir.Chase() | ir.Roots():
                 return False
-            case ir.HasEdge() | ir.Degree() | ir.Edges() | ir.Call() | ir.Reduce():
+            case ir.HasEdge() | ir.Degree() | ir.Edges() | ir.Call() | ir.Reduce() | ir.Reach():
                 states = any(formulas.is_state(name) for name in formulas.named_by(op))
                 return not formulas.program.mutable and not states
         return True

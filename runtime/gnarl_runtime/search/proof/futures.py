@@ -353,10 +353,12 @@ def _settles(
             return not formulas.program.mutable or all(
                 domain.kind in ("nodes", "range") for domain in op.domains
             )
+        case ir.Reach():
+            return not formulas.program.mutable
         case ir.Call():
             states = any(formulas.is_state(name) for name in formulas.named_by(op))
             return not states and not formulas.program.mutable
-        case ir.Chase():
+        case ir.Chase() | ir.Roots():
             return True  # what it follows is read by operands, at its own axis
     return True
 

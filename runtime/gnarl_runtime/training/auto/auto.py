@@ -31,12 +31,15 @@ Tell = Callable[[str, int, int], None]
 RACE = 60.0  # seconds at most
 _RACE_SHARE = 0.2  # of the time that training may take
 _START = 0.5  # of the time of a race is for each expert who may be imitated first
+# So much less, of what rewards gain over chance, may an expert teach whose imitation is cheap.
+_CLOSE = 0.1
 # Of the time for learning: imitation of an expert that looks answers up, and of another one.
 _LOOKED_UP, _IMITATED = 0.6, 0.2
-# And of what is left for it: what rewards have taught is settled by the best of its episodes.
+# And of what is left for it: what rewards have taught is settled by the best of its episodes. Who
+# is ahead after some seconds at a constant rate need not be in the end, so neither goes without.
 _SHARES: Mapping[str, Mapping[str, float]] = {
     "ppo": {"ppo": 0.65, "improve": 0.35},
-    "improve": {"improve": 1.0},
+    "improve": {"ppo": 0.5, "improve": 0.5},
 }
 _PARTS = 3  # of a recipe, at most; each draws its own
 _RACE_POOL = 1_000  # instances at most, drawn once for all settings
@@ -140,17 +143,18 @@ def _learn_from_rewards(wish: Wish, choice: Choice, tell: Tell) -> Chosen:
     chosen = raced.recipe
     starts = _try_starts(wish, chosen, choice, tell)
     heats = (*raced.heats, *(heat for heat, _ in starts))
-    choice = choice.model_copy(update={"heats": heats, "expert": _best_start(raced, starts)})
+    start = _best_start(raced.winner, starts, choice.standings)
+    choice = choice.model_copy(update={"heats": heats, "expert": start})
     shares = _SHARES[chosen.trainer]
     chosen = set_keys(chosen, {"trainer": "+".join(shares)})
     chosen = learn_larger(wish.problem, chosen, choice)
     if choice.expert is None:
         return Chosen(chosen, choice, tuple(shares.values()))
     expert = next(own for own in choice.standings if own.name == choice.expert)
-    start = {"trainer": f"bc+{chosen.trainer}", **_following(expert), "bc.critic": 0.5}
+    imitating = {"trainer": f"bc+{chosen.trainer}", **_following(expert), "bc.critic": 0.5}
     share = _LOOKED_UP if expert.reads_oracle else _IMITATED
     later = tuple((1 - share) * part for part in shares.values())
-    return Chosen(set_keys(chosen, start), choice, (share, *later))
+    return Chosen(set_keys(chosen, imitating), choice, (share, *later))
 
 
 def _following(expert: Standing) -> Setting:
@@ -159,7 +163,9 @@ def _following(expert: Standing) -> Setting:
     return {"bc.expert": expert.name, **path}
 
 
-def _try_starts(wish: Wish, recipe: Recipe, choice: Choice, tell: Tell) -> list[tuple[Heat, str]]:
+def _try_starts(
+    wish: Wish, recipe: Recipe, choice: Choice, tell: Tell
+) -> list[tuple[Heat, Standing]]:
     """What a short imitation comes to: of the best expert, and the best that reads no oracle."""
     chance = next(own for own in choice.standings if own.name == RANDOM)
     own = {entry.name: entry for entry in choice.standings}
@@ -171,16 +177,23 @@ def _try_starts(wish: Wish, recipe: Recipe, choice: Choice, tell: Tell) -> list[
     for expert in experts:
         setting = {"trainer": "bc", **_following(expert)}
         raced = _race(wish, set_keys(recipe, setting), [setting], _START * _seconds(wish), tell)
-        found += [(heat, expert.name) for heat in raced.heats]
+        found += [(heat, expert) for heat in raced.heats]
     return found
 
 
-def _best_start(raced: _Raced, starts: Sequence[tuple[Heat, str]]) -> str | None:
+def _best_start(
+    winner: Heat | None, starts: Sequence[tuple[Heat, Standing]], standings: Sequence[Standing]
+) -> str | None:
     """Who taught best; nobody, if rewards alone taught more in about that time."""
-    heat, name = max(starts, key=lambda entry: entry[0].order, default=(None, None))
-    if heat is None or (raced.winner is not None and raced.winner.order > heat.order):
+    if not starts:
         return None
-    return name
+    heat, expert = max(starts, key=lambda entry: entry[0].order)
+    if winner is None or heat.order >= winner.order:
+        return expert.name
+    chance = next(own for own in standings if own.name == RANDOM)
+    close = winner.reward - heat.reward <= _CLOSE * (winner.reward - chance.reward)
+    cheap = not expert.reads_oracle and heat.success >= winner.success
+    return expert.name if close and cheap else None
 
 
 PPO: Setting = {
