@@ -14,10 +14,11 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_runtime.batch import compare_kernels, pointer_kernels, view_kernels
+from gnarl_runtime.batch import compare_kernels, view_kernels
 from gnarl_runtime.batch import pack_kernels as whole_kernels
 from gnarl_runtime.batch import signature as sig
 from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.between import pointer_kernels
 from gnarl_runtime.batch.comparable import ComparedColumn, EndTerm, Term, WayTerm
 from gnarl_runtime.batch.packed import Floats, Index, Packed
 from gnarl_runtime.batch.read_tables import DrawnRanks, features_read
