@@ -106,6 +106,8 @@ def shown(problem: Problem) -> Iterator[str]:
     parts = {
         "`extends`": f"problem {problem.name} extends" in text,
         "param": bool(problem.params),
+        "points": any(f.type.apart for f in features),
+        "hidden features": any(f.stage.name == "hidden" for f in features),
         "derived features": any(f.stage.name == "derived" for f in features),
         "pair feature": any(f.place.name == "pair" for f in features),
         "categories": any(f.type.name == "categorical" for f in features),
@@ -117,6 +119,7 @@ def shown(problem: Problem) -> Iterator[str]:
         "drawn masks": any(f.source and f.source.name == "coin" for f in features),
         "parallel loops": "\n    for " in text,
         "`any argmin`": "any argmin" in text,
+        "`component`": "component(" in text,
         "`correct`": problem.correct is not None,
         "rewards": bool(problem.rewards),
         "greedy expert": any(isinstance(expert, GreedyExpert) for expert in problem.experts),

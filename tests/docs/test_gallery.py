@@ -32,7 +32,7 @@ QUICK = Options(max_nodes=3, examples=6, jit=False, lints=False)
 FURTHER = (
     *("routing_backhauls", "routing_time_windows", "split_delivery", "multi_agent_tsp"),
     *("flow_shop", "flexible_job_shop", "facility_location", "max_coverage"),
-    "weighted_tardiness",
+    *("weighted_tardiness", "feedback_vertex_set"),
 )
 PLAYED = [pytest.param(name, marks=pytest.mark.long if name in FURTHER else ()) for name in GALLERY]
 

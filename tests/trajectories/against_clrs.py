@@ -129,8 +129,11 @@ COMPARED: dict[str, Callable[[Inputs, Inputs], tuple[Any, Any]]] = {
         o["selected"],
     ),
     "task_scheduling": lambda g, o: (
-        algorithms.task_scheduling(np.maximum(1, np.ceil(g["late"] * len(g["w"]))), g["w"])[0],
-        o["selected"],
+        # Theirs counts what was taken whatever its deadline, and may take too little.
+        algorithms.task_scheduling(np.maximum(1, np.ceil(g["late"] * len(g["w"]))), g["w"])[0]
+        @ g["w"]
+        <= o["selected"] @ g["w"] + 1e-9,
+        True,
     ),
     "jarvis_march": lambda g, o: (algorithms.jarvis_march(g["px"], g["py"])[0], o["hull"]),
     "graham_scan": lambda g, o: (algorithms.graham_scan(g["px"], g["py"])[0], o["hull"]),
@@ -144,12 +147,15 @@ COMPARED: dict[str, Callable[[Inputs, Inputs], tuple[Any, Any]]] = {
         algorithms.mst_prim(_matrix(g), int(g["s"].argmax()))[0],
         o["pred"],
     ),
-    "floyd_warshall": lambda g, o: (_finite(algorithms.floyd_warshall(_matrix(g))), o["msk"]),
+    "floyd_warshall": lambda g, o: (
+        _lengths(algorithms.floyd_warshall(_matrix(g))[0], _matrix(g), o["msk"]),
+        np.where(o["msk"], o["D"], 0),
+    ),
     "articulation_points": lambda g, o: (
         algorithms.articulation_points(_adjacent(g))[0],
         o["is_cut"],
     ),
-    "bridges": lambda g, o: (algorithms.bridges(_adjacent(g))[0], o["is_bridge"]),
+    "bridges": lambda g, o: (np.asarray(algorithms.bridges(_adjacent(g))[0]) > 0, o["is_bridge"]),
     "strongly_connected_components": lambda g, o: (
         _classes(algorithms.strongly_connected_components(_adjacent(g))[0]),
         _classes(o["comp"]),
@@ -157,19 +163,15 @@ COMPARED: dict[str, Callable[[Inputs, Inputs], tuple[Any, Any]]] = {
 }
 
 
-def _finite(result: Any) -> Any:
-    """Which pairs have a way: theirs point back along it."""
-    pointers = np.asarray(result[0])
-    n = len(pointers)
-    return np.array([[_leads(pointers[u], v, u) for v in range(n)] for u in range(n)])
-
-
-def _leads(back: Any, node: int, root: int) -> bool:
-    for _ in range(len(back)):
-        if node == root:
-            return True
-        node = int(back[node])
-    return node == root
+def _lengths(back: Any, weights: Any, joined: Any) -> Any:
+    """How long the ways are that their pointers lead back along."""
+    found = np.zeros(weights.shape)
+    for u, v in zip(*np.nonzero(joined), strict=True):
+        node = int(v)
+        while node != u:
+            found[u, v] += weights[int(back[u, node]), node]
+            node = int(back[u, node])
+    return found
 
 
 if __name__ == "__main__":

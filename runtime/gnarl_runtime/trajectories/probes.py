@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model import Assign, Feature, Problem
 from gnarl_dsl.model.kinds import (
     CATEGORICAL,
     DERIVED,
@@ -22,7 +22,7 @@ from gnarl_dsl.model.kinds import (
     POINT,
     STATE,
 )
-from gnarl_dsl.model.parts import features_named, parts_behind
+from gnarl_dsl.model.parts import features_named, parts_behind, parts_inside
 
 Values = NDArray[Any]
 Stage = Literal["input", "hint", "output"]
@@ -75,16 +75,36 @@ def one_hot(node: int, nodes: int) -> Values:
 
 
 def input_probes(problem: Problem) -> list[FeatureProbe]:
-    return [p for f in problem.features if f.stage is INPUT for p in _shown(f, f.name, "input")]
+    """Inputs, and what is worked out from them once and for all."""
+    return [p for f in _given(problem) for p in _shown(f, f.name, "input")]
+
+
+def _given(problem: Problem) -> list[Feature]:
+    moved = written(problem)
+    return [
+        f
+        for f in problem.features
+        if f.stage is INPUT or (f.stage is STATE and f.name not in moved)
+    ]
+
+
+def written(problem: Problem) -> set[str]:
+    """The features that some update writes."""
+    return {
+        part.feature
+        for phase in problem.phases
+        for part in parts_inside(phase.update)
+        if isinstance(part, Assign)
+    }
 
 
 def hint_probes(problem: Problem) -> list[FeatureProbe]:
     """Everything that a network reads besides the inputs; `_h` tells a hint from its output."""
-    ends = {feature.name for feature in output_features(problem)}
+    ends, moved = {feature.name for feature in output_features(problem)}, written(problem)
     return [
         probe
         for f in problem.features
-        if f.stage in (STATE, DERIVED)
+        if f.stage is DERIVED or (f.stage is STATE and f.name in moved)
         for probe in _shown(f, f"{f.name}_h" if f.name in ends else f.name, "hint")
     ]
 
@@ -95,15 +115,16 @@ def output_probes(problem: Problem) -> list[FeatureProbe]:
 
 def output_features(problem: Problem) -> list[Feature]:
     """The state that `correct` judges, or else the first objective; without either, all of it."""
+    moved = written(problem)
     judges = [problem.correct, *(goal.value for goal in problem.objectives[:1])]
     for judge in judges:
         if judge is None:
             continue
         named = {name for part in parts_behind(problem, judge) for name in features_named(part)}
-        found = [f for f in problem.features if f.stage is STATE and f.name in named]
+        found = [f for f in problem.features if f.stage is STATE and f.name in named & moved]
         if found:
             return found
-    return [f for f in problem.features if f.stage is STATE]
+    return [f for f in problem.features if f.stage is STATE and f.name in moved]
 
 
 def _shown(feature: Feature, name: str, stage: Stage) -> Iterator[FeatureProbe]:
