@@ -84,7 +84,7 @@ def pack(
     rows = _rows(batch, chosen)
     columns = signature or batch.layout.signature
     features = features_read(batch, chosen, columns.reading, drawn)
-    legal = np.empty(len(rows.graph), np.bool_)
+    legal, may_stop = np.empty(len(rows.graph), np.bool_), batch.layout.problem.may_stop
     rows.kernels.node_values(*rows.nodes_at, batch.legal, -1, legal)
     packed = Packed(
         x=_node_columns(batch, features, columns.node, rows),
@@ -97,6 +97,8 @@ def pack(
         offsets=rows.offsets,
         legal=legal,
         node=None if rows.view is None else rows.view.node,
+        stop=batch.legal[chosen, -1] if may_stop else None,
+        capacity=batch.layout.nodes if may_stop else 0,
     )
     read_in_windows(packed, columns)
     return packed

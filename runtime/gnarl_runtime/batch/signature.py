@@ -200,6 +200,7 @@ class Signature:
     phases: tuple[str, ...]
     observed: tuple[Observed, ...]  # in the order of the spec
     reading: Reading = PLAIN  # how numbers become columns
+    stops: bool = False  # to end the episode is one more thing to pick
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns by location."""
@@ -230,6 +231,7 @@ def signature_of(
         phases=tuple(phase.name for phase in problem.phases),
         observed=tuple(_described(feature) for feature in observed),
         reading=reading,
+        stops=problem.may_stop,
     )
 
 
@@ -276,6 +278,9 @@ def _feature_differences(ours: Signature, theirs: Signature) -> Iterator[str]:
 def _frame_differences(ours: Signature, theirs: Signature) -> Iterator[str]:
     if ours.phases != theirs.phases:
         yield f"phases are {', '.join(ours.phases)} and {', '.join(theirs.phases)}"
+    if ours.stops != theirs.stops:
+        kind = {True: "may be ended", False: "may not be ended"}
+        yield f"episodes {kind[ours.stops]} and {kind[theirs.stops]}"
     if ours.directed != theirs.directed:
         kind = {True: "directed", False: "undirected"}
         yield f"graphs are {kind[ours.directed]} and {kind[theirs.directed]}"

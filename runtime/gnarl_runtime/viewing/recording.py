@@ -119,7 +119,7 @@ class _Witness:
                 features={**game.observation(state), **state.features},
                 adjacency=state.adjacency if mutable else state.episode.instance.graph.adjacency,
                 legal=game.mask(state),
-                advice=advice,
+                advice=None if advice is None else advice[: state.n],
                 total=paid + (before.total if before else 0.0),
                 objectives=self.objectives(state),
                 decision=None,
@@ -134,7 +134,8 @@ class _Witness:
         return tuple(self.game.objective(state, entry.name) for entry in entries)
 
     def decided(self, step: Step) -> None:
-        decision = Decision(step.pick, self.chances, step.changes, step.reward, step.why)
+        chances = self.chances[: len(self.moments[-1].legal)]  # of nodes
+        decision = Decision(step.pick, chances, step.changes, step.reward, step.why)
         self.moments[-1] = replace(self.moments[-1], decision=decision)
 
 
@@ -158,6 +159,9 @@ def record(
         if step.number == MOST_STEPS:
             trace.stopped = f"left after {MOST_STEPS:,} steps"
             break
+    if trace.chosen:  # where it was ended it stands, and that is its end
+        witness.moments.pop()
+        trace.stopped = "by choice"
     if not witness.moments or witness.moments[-1].decision is not None:
         witness.look(trace.state, None)
     return _recording(witness, trace)

@@ -235,6 +235,9 @@ class SpecWriter(Updates):
             self.lines["end"].append(f"limit 1 + {self.number(_INPUT)} rounds")
         if self.chance(2):
             self.lines["end"].append(f"valid {self.truth(Scope(budget=3, hidden=True))}")
+        if self.chance(5):
+            when = f" when {self.truth(Scope(budget=3))}" if self.chance(2) else ""
+            self.lines["end"].append(f"may stop{when}")
         label = Scope(oracle=True, hidden=True, budget=3)
         correct = self.chance(2)
         if correct:
