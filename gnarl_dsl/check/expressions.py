@@ -503,7 +503,8 @@ def _index(context: Context, tree: ast.Index, scope: Scope) -> Typed:
     if not index_ok(context, tree.span, name, len(indices)):
         return poison(tree.span)
     if info.place is EDGE:
-        warn_if_unguarded(context, tree, scope, "reads as 0 or false")
+        off = "is the first of them" if info.type.names_nodes else "reads as 0 or false"
+        warn_if_unguarded(context, tree, scope, off)
     facts = _feature_facts(context, name, tree.span).plus(*(i.facts for i in indices))
     read = model.Read.model_construct(
         span=tree.span, feature=name, index=tuple(i.expr for i in indices)

@@ -129,8 +129,13 @@ class Feature(Model):
 
     @property
     def points(self) -> bool:
-        """Whether each of its cells is a node: arrows, in a picture."""
-        return self.type.names_nodes and not self.single
+        """Whether it says of each node to which one it points: arrows, in a picture."""
+        return self.type.names_nodes and self.width == 1
+
+    @property
+    def points_between(self) -> bool:
+        """Whether it says so of each edge or pair."""
+        return self.type.names_nodes and self.width == 2
 
     @property
     def stored(self) -> str:
