@@ -270,7 +270,8 @@ class _Pass:
     def mask(self) -> ir.MaskCode | None:
         """The mask of the only phase, if a write changes it at its own node, or turns it whole."""
         phase = self.program.phases[0]
-        if len(self.program.phases) > 1 or self.program.may_skip or phase.allow is None:
+        alone = len(self.program.phases) == 1 and not self.program.may_skip
+        if not alone or self.program.stop is not None or phase.allow is None:
             return None
         follows, turns = set[str](), set[tuple[str, Ref]]()
         for ref in sorted(reachable(self.program, [phase.allow])):
@@ -316,6 +317,7 @@ def each_round(program: Program) -> Iterator[Ref]:
     if program.reward is not None and program.reward.kind != "terminal":
         maybe.append(program.reward.value)
     maybe += [phase.when for phase in program.phases]
+    maybe += [program.stop.when] if program.stop is not None else []
     maybe += [cells.value for cells in program.derived]
     goals = {expert.greedy for expert in program.experts}
     maybe += [ref for name, ref in program.objectives if name in goals]
