@@ -262,6 +262,7 @@ def lines_of(rows: list[dict[str, Any]]) -> list[str]:
         "",
     ]
     if with_objective:
+        out += [*_sums(with_objective), ""]
         heads = ["spec", "trained by", "nodes", "policy", "expert", "random", "best", "proven"]
         heads += ["policy's gap", "expert's gap", "gap, time:2", "policy and expert"]
         out += [_line(heads), _line(["---"] * len(heads))]
@@ -274,8 +275,34 @@ def lines_of(rows: list[dict[str, Any]]) -> list[str]:
         out += [_line(heads), _line(["---"] * len(heads))]
         out += [_line(_right_cells(row, size)) for row in others for size in row["sizes"]]
         out.append("")
-    commits = sorted({short(row["commit"]) for row in rows if row["commit"]})
-    return [*out, f"Trained at commit {', '.join(commits)}." if commits else ""]
+    commits = sorted({short(row["written"]["commit"]) for row in rows})
+    missing = sorted({path.stem for path in all_specs()} - {row["spec"] for row in rows})
+    without = f" Without a row: {', '.join(missing)}." if missing else ""
+    return [*out, f"Measured at commit {', '.join(commits)}.{without}"]
+
+
+NEAR, SEARCHED_NEAR = 2.0, 0.5  # what is aimed at: per cent of the best
+
+
+def _sums(rows: list[dict[str, Any]]) -> list[str]:
+    """How many specs with an objective are where all of them should be."""
+    small = [row["sizes"][0] for row in rows]
+    near = sum(_within(own["gap"], NEAR) for own in small)
+    searched = sum(_within(own.get("gap_search"), SEARCHED_NEAR) for own in small)
+    behind = [row["spec"] for row in rows if any(_is_behind(size) for size in row["sizes"])]
+    return [
+        f"Of {len(rows)} specs with an objective, best picks are within {NEAR:g} % of the best at "
+        f"training size on {near}, and search of two seconds within {SEARCHED_NEAR:g} % on "
+        f"{searched}. Behind the expert at either size: {', '.join(behind) or 'none'}."
+    ]
+
+
+def _within(gap: float | None, most: float) -> bool:
+    return gap is not None and gap <= most
+
+
+def _is_behind(size: dict[str, Any]) -> bool:
+    return size["difference"] is not None and size["difference"][2] < 0
 
 
 def _line(cells: list[str]) -> str:

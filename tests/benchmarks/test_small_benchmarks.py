@@ -11,7 +11,7 @@ import pytest
 
 import gnarl_dsl as gnarl
 from benchmarks.machine import ROOT
-from benchmarks.studies import depth, exact_agrees, large_tours, laws, lookback, tours
+from benchmarks.studies import defaults, depth, exact_agrees, large_tours, laws, lookback, tours
 
 
 @pytest.mark.parametrize(
@@ -124,3 +124,14 @@ def test_rooms_are_small_and_files_say_what_they_do() -> None:
 def test_no_two_files_share_a_name() -> None:
     stems = [file.stem for file in (ROOT / "benchmarks").rglob("[!_]*.py")]
     assert sorted(stems) == sorted(set(stems))
+
+
+def test_a_table_of_defaults_says_who_is_where_all_should_be() -> None:
+    def row(spec: str, gap: float, difference: list[float] | None) -> dict[str, object]:
+        return {"spec": spec, "sizes": [{"gap": gap, "gap_search": 0.1, "difference": difference}]}
+
+    rows = [row("a", 1.0, [2.0, 1.0, 3.0]), row("b", 3.0, [-2.0, -3.0, -1.0]), row("c", 2.0, None)]
+    (line,) = defaults._sums(rows)
+    assert "Of 3 specs" in line
+    assert "training size on 2," in line
+    assert line.endswith("Behind the expert at either size: b.")

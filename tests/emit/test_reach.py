@@ -202,3 +202,30 @@ def test_what_does_not_change_is_paid_for_once() -> None:
     pairs = "max(x in nodes: max(y in nodes: min(distance(u in nodes where on[u]: x, y), n)))"
     each = gnarl.loads(text.replace("metric hops", f"objective wide = {pairs}\nmetric hops"))
     assert len(each.objectives) == 2
+
+
+def test_trees_need_no_head() -> None:
+    """Kruskal with components of the edges taken allows what it allows with pointers to heads."""
+    heads = gnarl.load("mst_kruskal")
+    lines = heads.sources[0].text.splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith("  head "))
+    for old, new in (
+        ("head[x] != head[y]", "tree(x) != tree(y)\nlet tree(x) = component(TAKEN: x)"),
+        ("    for x in nodes where head[x] == head[v]\n      head[x] := head[u]\n", ""),
+        ("head[x] == head[y]", "tree(x) == tree(y)"),
+        ("TAKEN", "(a, b) in edges where taken[a, b]"),
+    ):
+        assert old in text, old
+        text = text.replace(old, new)
+    parts = gnarl.loads(text)
+    rng = np.random.default_rng(3)
+    for instance in instances_for(heads, rng, 3):
+        one, two = Interpreter(heads), Interpreter(parts)
+        here, there = one.reset(instance), two.reset(instance)
+        while here.ended is None:
+            assert np.array_equal(one.mask(here), two.mask(there))
+            assert np.array_equal(one.expert(here), two.expert(there))
+            pick = int(rng.choice(np.flatnonzero(one.mask(here))))
+            here, there = one.step(here, pick).state, two.step(there, pick).state
+        assert there.ended == here.ended
+        assert one.valid(here) == two.valid(there)

@@ -22,8 +22,9 @@ class Updates(Formulas):
     def __init__(self, pick: Pick, names: Declared) -> None:
         super().__init__(pick, names)
         self.used: set[str] = set()
-        # A loop writes each feature in one place per turn.
+        # A loop writes each feature in one place per turn, named by what all of its blocks know.
         self.places: dict[tuple[tuple[str, ...], str], str] = {}
+        self.around = Scope()
 
     def name(self, stem: str) -> str:
         """A new name, sometimes an awkward one."""
@@ -75,8 +76,19 @@ class Updates(Formulas):
             case "named":
                 one, other = self.one_of(known.choices), self.one_of(known.choices)
                 return f"(if {self.mirrored_truth(s)} then {one} else {other})"
+            case "pointer":
+                one, other = self.one_of(self.apart(s)), self.one_of(self.apart(s))
+                return f"(if {self.mirrored_truth(s)} then {one} else {other})"
             case _:
                 return self.level(known, self.mirrored_number(s))
+
+    def apart(self, s: Scope) -> list[str]:
+        """Nodes that are the same from either end of the edge."""
+        marks = [f.name for f in self.readable(replace(s, budget=0), "mask_one")]
+        tops = [
+            f.name for f in self.readable(replace(s, budget=0), "pointer") if f.place == "graph"
+        ]
+        return [name for name in s.nodes if name not in s.edges[-1]] + marks + tops
 
     def block(self, s: Scope, indent: str, depth: int, loop: tuple[str, ...] = ()) -> list[str]:
         lines: list[str] = []
@@ -136,6 +148,7 @@ class Updates(Formulas):
             second, inner = self.binder(inner, loop)
             binder, loop = f"{binder}, {second}", (*loop, second.split()[0])
         self.places.clear()
+        self.around = inner
         body = self.block(inner, indent + "  ", depth, loop)
         return [f"{indent}for {binder}{self.where(inner)}", *body]
 
@@ -146,8 +159,12 @@ class Updates(Formulas):
         ends = ", ".join(inner.edges[-1])
         lines = [f"{indent}for {binder}"]
         if self.names.directed:
+            self.places.clear()
+            self.around = inner
             return lines + self.block(inner, indent + "  ", 1, inner.edges[-1])
         for known in own[:2]:
+            if known.type == "pointer" and not self.apart(inner):
+                continue
             value = self.mirrored_value(known, replace(inner, infinite=False))
             lines.append(f"{indent}  {known.name}[{ends}] := {value}")
         if self.names.mutable:
@@ -180,7 +197,7 @@ class Updates(Formulas):
     def index(self, known: Known, s: Scope, loop: tuple[str, ...]) -> str:
         """Nodes for the target of a write; in a loop all of its variables are among them."""
         width = 0 if known.type in ONE else _WIDTH[known.place]
-        leaf = replace(s, depth=0)
+        leaf = replace(self.around if loop else s, depth=0)
         parts = [*loop, *(self.node(leaf) for _ in range(width - len(loop)))]
         return ", ".join(parts[::-1] if self.chance(2) else parts)
 
