@@ -20,7 +20,15 @@ from gnarl_dsl.syntax import ast
 
 MAX_NUMBER = 1e30
 MAX_PHASES = MAX_PARAMETERS = 16
-_SINGLE = (ast.GraphDecl, ast.Horizon, ast.Limit, ast.Terminate, ast.Valid, ast.Correct)
+_SINGLE = (
+    ast.GraphDecl,
+    ast.Horizon,
+    ast.Limit,
+    ast.Terminate,
+    ast.Stop,
+    ast.Valid,
+    ast.Correct,
+)
 
 
 def declare_names(
@@ -63,8 +71,8 @@ def _block(names: Declarations, block: ast.Block, overrides: Mapping[str, str]) 
             names.valid = block
         case ast.Version() | ast.ProblemHead() | ast.GraphDecl() | ast.Drop() | ast.Extern():
             pass
-        case ast.Horizon() | ast.Limit() | ast.Terminate():  # nothing that a formula could name
-            pass
+        case ast.Horizon() | ast.Limit() | ast.Terminate() | ast.Stop():
+            pass  # nothing that a formula could name
         case ast.Reward() | ast.Metric() | ast.Expert() | ast.MadeExpert() | ast.Instances():
             pass
         case ast.Observe() | ast.Messages():
@@ -274,5 +282,5 @@ def _report_unknown_overrides(
 
 def clause_word(block: ast.Block) -> str:
     """The keyword that starts a block."""
-    words = {"GraphDecl": "graph", "ProblemHead": "problem", "Version": "gnarl"}
+    words = {"GraphDecl": "graph", "ProblemHead": "problem", "Version": "gnarl", "Stop": "may stop"}
     return words.get(type(block).__name__, type(block).__name__.lower())

@@ -462,6 +462,8 @@ def _name_fix(context: Context, name: str, scope: Scope) -> str | None:
         )
     if name in FOREIGN_NAMES:
         return FOREIGN_NAMES[name]
+    if name in FOREIGN_FUNCTIONS:
+        return FOREIGN_FUNCTIONS[name]
     return did_you_mean(name, [*scope.bound, *context.names.global_names(), "true", "false"])
 
 
@@ -503,7 +505,8 @@ def _index(context: Context, tree: ast.Index, scope: Scope) -> Typed:
     if not index_ok(context, tree.span, name, len(indices)):
         return poison(tree.span)
     if info.place is EDGE:
-        warn_if_unguarded(context, tree, scope, "reads as 0 or false")
+        off = "is the first of them" if info.type.names_nodes else "reads as 0 or false"
+        warn_if_unguarded(context, tree, scope, off)
     facts = _feature_facts(context, name, tree.span).plus(*(i.facts for i in indices))
     read = model.Read.model_construct(
         span=tree.span, feature=name, index=tuple(i.expr for i in indices)
@@ -554,7 +557,7 @@ def _not_a_feature(context: Context, tree: ast.Index, scope: Scope) -> Typed:
         fix = _brackets_fix(context, name)
         context.found.add("GN225", tree.name.span, name=name, fix=fix)
     elif not context.names.is_lost(name):
-        fix = did_you_mean(name, context.names.features)
+        fix = did_you_mean(name, context.names.features) or FOREIGN_FUNCTIONS.get(name)
         context.found.add("GN201", tree.name.span, name=name, fix=fix)
     return poison(tree.span)
 

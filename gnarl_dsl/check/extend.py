@@ -35,7 +35,7 @@ _NAMED_KINDS = [
     "instances",
     "extern",
 ]
-_CLAUSE_KINDS = ["limit", "terminate", "valid", "correct", "observe", "messages"]
+_CLAUSE_KINDS = ["limit", "terminate", "valid", "correct", "observe", "messages", "stop"]
 _UNITING = (ast.Observe, ast.Messages)  # a variant's are added to the base's
 
 
@@ -76,6 +76,8 @@ def _headers_first(blocks: list[ast.Block], variant: ast.Spec) -> tuple[ast.Bloc
 
 
 def _word(block: ast.Block) -> str:
+    if isinstance(block, ast.Stop):
+        return "stop"
     return "expert" if isinstance(block, ast.MadeExpert) else clause_word(block)
 
 

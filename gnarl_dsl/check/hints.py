@@ -49,6 +49,8 @@ def bare_builtin_fix(name: str) -> str:
         return "`edges` is a set: use it as in `forall (x, y) in edges: …`; their number is `m`."
     if name == "nodes":
         return "`nodes` is a set: use it as in `forall x in nodes: …`; their number is `n`."
+    if name == "acyclic":
+        return "Call it: `acyclic()`, or `acyclic((u, v) in edges where …)`."
     return f"Call it: `{name}(…)`."
 
 
@@ -62,7 +64,16 @@ FOREIGN_NAMES = {
     "V": "The set of nodes is `nodes`, their number `n`.",
     "E": "The set of edges is `edges`, their number `m`.",
 }
+_REACHED = "Write `distance(x, y) < inf`, or compare `component(x)` with `component(y)`."
+_REMAINDER = "There is no remainder; `a - b * floor(a / b)` is one."
 FOREIGN_FUNCTIONS = {
+    **dict.fromkeys(["reachable", "reaches", "connected", "is_connected", "has_path"], _REACHED),
+    **dict.fromkeys(["mod", "modulo", "remainder"], _REMAINDER),
+    **dict.fromkeys(
+        ["cyclic", "has_cycle", "is_acyclic"], "Write `acyclic()`, or `not acyclic()`."
+    ),
+    **dict.fromkeys(["hops", "shortest_path"], "The fewest edges from x to y: `distance(x, y)`."),
+    **dict.fromkeys(["find", "find_root"], "The end of a pointer's chain is `root(pred, x)`."),
     "len": "Sizes are `n` (nodes), `m` (edges), `degree(v)`, or `count(x in nodes where …)`.",
     "all": "Write `forall x in nodes: …`.",
     "round": "There are `floor` and `ceil`.",

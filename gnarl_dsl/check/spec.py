@@ -390,12 +390,26 @@ def _endings(context: Context, blocks: tuple[ast.Block, ...]) -> dict[str, objec
         terminate = check_as(context, ending.condition, Scope(), MASK, what)
         context.spent.append(Spent("ending", what, ending.span, terminate.facts.cost))
     reads = [part.facts.oracle for part in (limit, terminate) if part is not None]
+    stop = first_of(blocks, ast.Stop)
     return {
         "horizon": horizon.expr if horizon else None,
         "limit": limit.expr if limit else None,
         "terminate": terminate.expr if terminate else None,
+        "stop": _stop(context, stop) if stop is not None else None,
         "deployable": not any(reads),
     }
+
+
+def _stop(context: Context, tree: ast.Stop) -> model.Stop:
+    """What may be chosen must be known to whoever plays."""
+    if tree.when is None:
+        return model.Stop.model_construct(span=tree.span)
+    where = "`may stop`"
+    typed = check_as(context, tree.when, Scope(), MASK, where)
+    forbid_oracle(context, typed.facts, where)
+    forbid_hidden(context, typed.facts, where)
+    context.spent.append(Spent("ending", where, tree.span, typed.facts.terms))
+    return model.Stop.model_construct(span=tree.span, when=typed.expr)
 
 
 def _rounds(context: Context, tree: ast.Horizon | ast.Limit | None, what: str) -> Typed | None:

@@ -23,7 +23,7 @@ from gnarl_dsl.language.words import NEAR, WORK
 from gnarl_dsl.report.source import Source
 from gnarl_dsl.specs import shipped_specs
 from gnarl_dsl.syntax.lalr import UnexpectedLexeme
-from gnarl_dsl.syntax.layout import EXTERN, LogicalLine, block_lexemes
+from gnarl_dsl.syntax.layout import EXTERN, STOP_WORDS, LogicalLine, block_lexemes
 from gnarl_dsl.syntax.parse import load_grammar
 
 _CURSOR = "cursor_is_here_"
@@ -96,6 +96,7 @@ def _suggest(document: Document, source: Source, place: Place) -> Iterator[Sugge
     expected = _expected_at(place)
     if place.word is place.block.head:
         yield Suggestion(EXTERN, Sort.KEYWORD, "keyword", vocabulary.EXTERN)
+        yield Suggestion(" ".join(STOP_WORDS), Sort.KEYWORD, "keyword", vocabulary.STOP["may"])
     elif "NAME" in expected:
         yield from _names(document, source, place)
     signs = load_grammar().signs
@@ -174,6 +175,8 @@ def _special_words(place: Place, before: list[str]) -> Mapping[str, str] | None:
         return _expert_words(before[3:])
     if head == "features" and depth > 0 and "=" not in before:
         return _feature_words(before)
+    if head == STOP_WORDS[0] and index == 1:
+        return {STOP_WORDS[1]: vocabulary.STOP[STOP_WORDS[1]]}
     return None
 
 

@@ -142,6 +142,8 @@ def _about_special(place: Place) -> str | None:
         return _about_instances(place)
     if head == "expert" and words[2:3] == ["="]:
         return _about_making(word, place.index)
+    if head in vocabulary.STOP and place.index < 2:
+        return _named(word, vocabulary.STOP)
     if head in vocabulary.WINDOWS:
         table = vocabulary.WINDOW_PARTS if place.index > 0 and _ends_line(place) else {}
         return _named(word, table if place.index else vocabulary.WINDOWS)

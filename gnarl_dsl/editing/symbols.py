@@ -44,7 +44,14 @@ Named = (
     | ast.Extern
 )
 Clause = (
-    ast.Horizon | ast.Limit | ast.Terminate | ast.Valid | ast.Correct | ast.Observe | ast.Messages
+    ast.Horizon
+    | ast.Limit
+    | ast.Terminate
+    | ast.Stop
+    | ast.Valid
+    | ast.Correct
+    | ast.Observe
+    | ast.Messages
 )
 Declaration = Named | Clause | ast.Features
 _KINDS: dict[type[ast.Tree], Kind] = {
@@ -87,6 +94,7 @@ def symbols_of(tree: ast.Spec) -> Iterator[Symbol]:
                 ast.Horizon()
                 | ast.Limit()
                 | ast.Terminate()
+                | ast.Stop()
                 | ast.Valid()
                 | ast.Correct()
                 | ast.Observe()

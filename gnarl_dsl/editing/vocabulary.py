@@ -54,7 +54,7 @@ _CLAUSES = {
     "allow": "Which nodes may be picked in a phase; every node if it is left out.",
     "update": "What picking a node changes: assignments, `if`, `for`, `let`.",
     "rounds": "Ends `horizon` and `limit`. A round is one pick in every phase.",
-    "when": "`terminate when CONDITION`; `phase NAME(v) when CONDITION` is skipped otherwise.",
+    "when": "`terminate when P`, `phase NAME(v) when P`, `may stop when P`: only where P holds.",
     "uniform": "Any of the nodes that follow, with the same probability; or a source of numbers.",
     "minimising": "Among these nodes, those with the least value.",
     "maximising": "Among these nodes, those with the greatest value.",
@@ -123,8 +123,14 @@ WINDOWS = {
 WINDOW_PARTS = {
     "first": "`minimising E first N` in `observe` and `messages`: the best so many.",
 }
-# A line that says what the network reads.
-WINDOW_LINE = rf"^({'|'.join(WINDOWS)})(?=\s+(?:\(|{_NAME}\s))"
+STOP = {
+    "may": "`may stop`, `may stop when P`: at the start of a round, ending is one more choice.",
+    "stop": "`may stop`: the episode ends here, and counts no further round.",
+}
+# A line that says what the network reads, or that whoever plays may end an episode.
+WINDOW_LINE = (
+    rf"^(?:(?:{'|'.join(WINDOWS)})(?=\s+(?:\(|{_NAME}\s))|may[ \t]+stop(?=[ \t]*(?:$|#|when\b)))"
+)
 STAGES = {stage.name: stage.doc for stage in kinds.STAGES.values()}
 PLACES = {place.name: place.doc for place in kinds.PLACES.values()}
 TYPES = {kind.name: kind.doc for kind in kinds.TYPES.values()}

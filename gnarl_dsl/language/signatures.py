@@ -62,8 +62,9 @@ WHOLE: Mapping[tuple[Place, FeatureType], ArgKind] = {
     (place, kind): ArgKind(f"{place} {kind}", f"{kind} on {place.plural}", "", (place,), kind)
     for place in (NODE, EDGE, PAIR)
     for kind in (SCALAR, MASK, POINTER, CATEGORICAL)
-    if place in kind.places
-}
+    # Off the edges an array has no node to give for a pointer.
+    if place in kind.places and not (place is EDGE and kind is POINTER)
+} | {(NODE, POINT): ArgKind("node point", "points", "", (NODE,), POINT)}
 _VALUES: Mapping[Value, ArgKind] = {NODE_VALUE: ONE_NODE, NUMBER: ONE_NUMBER, TRUTH: ONE_TRUTH}
 
 

@@ -108,7 +108,7 @@ def _gather_deciders(gathered: Gathered, use: Use) -> None:
     shown: tuple[model.Window | model.Messages, ...] = (*problem.windows, *problem.messages)
     for line in shown:
         _gather_shown(gathered, line)
-    ends = [problem.horizon, problem.terminate]
+    ends = [problem.horizon, problem.terminate, problem.stop.when if problem.stop else None]
     for formula in ends:
         if formula is not None and not reads_oracle(problem, formula):
             gathered.formula(formula)

@@ -237,7 +237,6 @@ POINTER = FeatureType(
     *("pointer", NODE_VALUE, NODE_VALUE, "A node: `pred[x]`.", "int32", "<i4", "iu"),
     blank="s",
     law="given",
-    places=(NODE, GRAPH),
 )
 
 POINT = FeatureType(

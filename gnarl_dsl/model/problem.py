@@ -129,8 +129,13 @@ class Feature(Model):
 
     @property
     def points(self) -> bool:
-        """Whether each of its cells is a node: arrows, in a picture."""
-        return self.type.names_nodes and not self.single
+        """Whether it says of each node to which one it points: arrows, in a picture."""
+        return self.type.names_nodes and self.width == 1
+
+    @property
+    def points_between(self) -> bool:
+        """Whether it says so of each edge or pair."""
+        return self.type.names_nodes and self.width == 2
 
     @property
     def stored(self) -> str:
@@ -230,6 +235,13 @@ class Phase(Model):
     variable: str
     allow: Expr | None
     update: tuple[Statement, ...]
+    when: Expr | None = None
+
+
+class Stop(Model):
+    """At the start of a round the episode may be ended; without `when`, of any round."""
+
+    span: Span
     when: Expr | None = None
 
 
@@ -446,6 +458,7 @@ class Problem(Model):
     windows: tuple[Window, ...] = ()
     messages: tuple[Messages, ...] = ()
     externs: tuple[Extern, ...] = ()
+    stop: Stop | None = None  # None: nobody can end an episode
     code: Code = Field(default=NO_CODE, exclude=True, repr=False)
 
     def extern(self, name: str) -> Extern | None:
@@ -464,6 +477,11 @@ class Problem(Model):
     def expert(self, name: str | None = None) -> OwnExpert | PlannedExpert:
         """The named expert, or the first."""
         return next(expert for expert in self.experts if name in (None, expert.name))
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether ending the episode is one more thing to pick."""
+        return self.stop is not None
 
     @property
     def may_skip(self) -> bool:
@@ -538,7 +556,7 @@ def cheapest_reward(problem: Problem) -> str | None:
 # Where things stand, what is said about them, and what follows from the rest.
 _NOT_MEANING = frozenset({"span", "doc", "sources", "costs", "code"})
 # What specs did not always have: where it is empty, they mean what they meant before.
-_LATER = frozenset({"others", "laws", "windows", "messages", "unit", "externs", "when"})
+_LATER = frozenset({"others", "laws", "windows", "messages", "unit", "externs", "when", "stop"})
 
 
 def _meaning(value: object) -> Iterator[str]:

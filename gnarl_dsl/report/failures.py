@@ -20,7 +20,14 @@ class Failure(GnarlError):
 
 
 class Notice(UserWarning):
-    """Something that a person should know of, though the work goes on: `note: ...` in commands."""
+    """Something that a person should know of, though the work goes on: `note: ...` in commands.
+
+    What has an `about` is told once in a command, however often it comes up.
+    """
+
+    def __init__(self, text: str, about: str = "") -> None:
+        super().__init__(text)
+        self.about = about
 
 
 class SpecRejected(GnarlError):

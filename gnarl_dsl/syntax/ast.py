@@ -294,6 +294,12 @@ class Terminate(Tree):
     condition: Expr
 
 
+class Stop(Tree):
+    """`may stop when P`."""
+
+    when: Expr | None
+
+
 class Valid(Tree):
     condition: Expr
 
@@ -459,6 +465,7 @@ Block = (
     | Horizon
     | Limit
     | Terminate
+    | Stop
     | Valid
     | Correct
     | Objective

@@ -180,6 +180,9 @@ class TreeBuilder:
     def terminate(self, p: Pieces) -> ast.Terminate:
         return ast.Terminate(span_of(p), p[2])
 
+    def stop(self, p: Pieces) -> ast.Stop:
+        return ast.Stop(span_of(p[:3]), p[2])
+
     def valid(self, p: Pieces) -> ast.Valid:
         return ast.Valid(span_of(p), p[1])
 

@@ -38,6 +38,7 @@ BLOCK_WORDS = [
 # These start a block as well, and are names wherever they do not.
 WINDOW_WORDS = ["observe", "messages"]
 EXTERN = "extern"
+STOP_WORDS = ["may", "stop"]  # the two together
 FIRST = "first"  # the last word but one of such a line, in front of a number
 _OPENERS = frozenset(
     ["problem", "features", "phase", "update", "if", "else", "for", "expert", "instances"],
@@ -285,7 +286,7 @@ def block_lexemes(lines: Iterable[LogicalLine], kinds: dict[str, str]) -> list[L
         for _ in range(depth - line.depth):
             lexemes.append(Lexeme.at("DEDENT", "", here, number))
         depth = line.depth
-        own = _window_words(line.words) if number == 0 else {}
+        own = _own_words(line.words) if number == 0 else {}
         lexemes += [
             _lexeme(word, kinds, number, own.get(place)) for place, word in enumerate(line.words)
         ]
@@ -294,8 +295,11 @@ def block_lexemes(lines: Iterable[LogicalLine], kinds: dict[str, str]) -> list[L
     return lexemes
 
 
-def _window_words(words: tuple[Word, ...]) -> dict[int, str]:
+def _own_words(words: tuple[Word, ...]) -> dict[int, str]:
     """Which words of a block's first line are none of the names that they are elsewhere."""
+    if words[0].text == STOP_WORDS[0]:
+        stops = len(words) > 1 and words[1].text == STOP_WORDS[1]
+        return {0: "MAY", 1: "STOP"} if stops else {0: "MAY"}
     if words[0].text not in WINDOW_WORDS:
         return {}
     counts = len(words) > 2 and words[-1].kind == "number" and words[-2].text == FIRST

@@ -22,6 +22,7 @@ from gnarl_dsl.syntax.layout import (
     BLOCK_WORDS,
     EXTERN,
     MAX_DEPTH,
+    STOP_WORDS,
     WINDOW_WORDS,
     Lexeme,
     LogicalLine,
@@ -69,7 +70,7 @@ def grammar_from(tables: Tables) -> Grammar:
     return Grammar(parser, kinds, {name: text for text, name in kinds.items()})
 
 
-_HEADS = [*BLOCK_WORDS, *WINDOW_WORDS, EXTERN]
+_HEADS = [*BLOCK_WORDS, *WINDOW_WORDS, EXTERN, STOP_WORDS[0]]
 # Lines that mean nothing without lines below them.
 _NEED_LINES = frozenset(["features", "update", "if", "else", "for", "expert", "instances"])
 

@@ -218,7 +218,7 @@ _STRAYS = {
     ";": _Stray("A line end is enough; no `;` is needed.", "skip"),
     "&": _spelt("and", "name"),
     "!": _Stray("Write `not`, or `!=` for `is different from`.", "name", "not"),
-    "%": _Stray("There is no remainder operator."),
+    "%": _Stray("There is no remainder operator; write `a - b * floor(a / b)`."),
     "^": _Stray("There is no power operator; multiply instead."),
     ".": _Stray("Write a range as `1..3`; a feature is read with brackets, as in `d[v]`."),
     "≤": _spelt("<="),

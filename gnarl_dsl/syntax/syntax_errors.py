@@ -37,6 +37,7 @@ EXAMPLES: Mapping[str, str] = {
     "drop": "drop expert optimal, nearest",
     "observe": "observe x in nodes where not in_tour[x] minimising A[here, x] first 24",
     "messages": "messages (x, y) in edges minimising A[x, y] first 16",
+    "may": "may stop when count(x in nodes where chosen[x]) >= 2",
 }
 _ASSIGNMENT = "d[v] := d[u] + A[u, v]"
 
@@ -44,6 +45,7 @@ _READABLE: Mapping[str, str] = {
     "NAME": "a name",
     "NUMBER": "a number",
     "FIRST": "`first N`",
+    "STOP": "`stop`",
     "STRING": 'a text in "quotes"',
     "NEWLINE": "the end of the line",
     "INDENT": "an indented block",

@@ -746,3 +746,21 @@ objective o = sum(x in nodes where on[x]: d[x] + around(x))
 """
     found = [d.code for d in check_text(text).diagnostics]
     assert [code for code in found if code == "GN906"] == warned
+
+
+@pytest.mark.parametrize(
+    ("formula", "code", "advice"),
+    [
+        ("reachable(x, x)", "GN202", "distance(x, y) < inf"),
+        ("reachable[x, x]", "GN201", "distance(x, y) < inf"),
+        ("reachable", "GN201", "distance(x, y) < inf"),
+        ("mod(n, 2) == 0", "GN202", "floor(a / b)"),
+        ("has_cycle()", "GN202", "acyclic()"),
+    ],
+)
+def test_words_of_others_are_told_what_to_write(formula: str, code: str, advice: str) -> None:
+    text = LETS.format(formula=f"joined(x, y) or {formula}")
+    (found,) = [d for d in check_text(text).diagnostics if d.is_error]
+    assert found.code == code
+    assert found.fix is not None
+    assert advice in found.fix

@@ -80,7 +80,9 @@ def test_a_command_says_what_went_wrong_and_where(
     assert "here" not in out  # what code prints is not among the output
 
 
-@pytest.mark.parametrize("body", ["return 1 / 0", "while True: pass", "return np.nan"])
+@pytest.mark.parametrize(
+    "body", ["return 1 / 0", "while True: pass", "return np.nan", "removed[0] = True"]
+)
 def test_kernels_stop_with_the_same_message(body: str, tmp_path: Path) -> None:
     problem = problem_with(tmp_path, body)
     envs = gnarl.make_vec(problem, num_envs=4, instances=[instance_of(problem)])

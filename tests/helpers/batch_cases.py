@@ -82,7 +82,40 @@ instances er
   test  10 er(n = 6, p = 0.4)
 """
 
-OWN = {"zoo": ZOO, "flip": FLIP}
+# Nodes that edges and pairs point to.
+WAYS = """
+gnarl 1
+problem ways
+  "Who stands between two nodes."
+graph {kind}
+features
+  s     input    node        mask_one  ~ any_node
+  via   state    edge        pointer   = s
+  mid   state    pair(x, y)  pointer   = x
+  back  derived  edge(x, y)  pointer   = {back}
+phase one(u)
+phase other(v)
+  allow v != u
+  update
+    if edge(u, v)
+      via[u, v] := mid[s, v]
+    for x in nodes where x != v
+      mid[x, v] := if edge(x, v) then via[x, v] else mid[x, u]
+horizon n rounds
+objective own = count(x in nodes, y in nodes where mid[x, y] == x)
+metric via_s  = count((x, y) in edges where via[x, y] == s or back[x, y] == s)
+instances er
+  train 10 er(n = 6, p = 0.4)
+  valid 10 er(n = 6, p = 0.4)
+  test  10 er(n = 6, p = 0.4)
+"""
+
+OWN = {
+    "zoo": ZOO,
+    "flip": FLIP,
+    "ways": WAYS.format(kind="undirected", back="via[x, y]"),
+    "one_ways": WAYS.format(kind="directed", back="mid[y, x]"),
+}
 
 
 def visited(problem: Problem, nodes: int, seed: int, steps: int = 9) -> Iterator[State]:
@@ -143,9 +176,40 @@ class ByHand:
             if f.type.name == "pointer" and f.place.name == "node":
                 pointer = self.values[f.name]
                 row += [float(pointer[v] == u), float(pointer[u] == v)]
+            elif f.type.name == "pointer" and f.place.name in ("edge", "pair"):
+                row += self.between(f, u, v)
             elif f.place.name in ("edge", "pair"):
                 row += self.cell(f, u, v)
                 row += self.cell(f, v, u) if directed or f.place.name == "pair" else []
+        return row
+
+    def between(self, f: Feature, u: int, v: int) -> list[float]:
+        """What a message tells of pointers that edges or pairs have."""
+        n, edges = self.state.n, f.place.name == "edge"
+        ordered = self.problem.graph.directed or not edges
+
+        def to(x: int, y: int) -> int:
+            there = not edges or self.state.adjacency[x, y]
+            return int(self.values[f.name][x, y]) if there else -1
+
+        def share(named: int, at: int, by_row: bool) -> float:
+            found = [to(at, x) if by_row else to(x, at) for x in range(n)]
+            return float(np.float32(found.count(named)) / np.float32(n))
+
+        row: list[float] = []
+        for end in (u, v):
+            row += [float(to(u, v) == end)] + ([float(to(v, u) == end)] if ordered else [])
+        marks = [
+            int(self.values[g.name])
+            for g in self.seen
+            if g.type.name == "mask_one" or (g.type.name == "pointer" and g.place.name == "graph")
+        ]
+        for by_row in (False, True) if ordered else (False,):
+            row += [share(u, v, by_row), share(v, u, by_row)]
+            for mark in (*marks, *self.state.last):
+                for at, named in ((v, u), (u, v)):
+                    known = mark >= 0 and (to(mark, at) if by_row else to(at, mark)) == named
+                    row.append(float(known))
         return row
 
     def speaks(self, u: int, v: int) -> bool:
@@ -188,7 +252,7 @@ def relabelled(problem: Problem, state: State, permutation: NDArray[np.int64]) -
     fresh = game.reset(state.episode.instance.relabel(problem, permutation))
     old = np.argsort(permutation)
     values = {
-        name: relabel_values(problem.feature(name), value, permutation)
+        name: relabel_values(problem.feature(name), value, permutation, state.adjacency)
         for name, value in state.features.items()
     }
     return type(state)(

@@ -18,7 +18,7 @@ from gnarl_compiler.emit.abi import Role
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
-from gnarl_compiler.interpret.state import Episode, SpecRunError, State
+from gnarl_compiler.interpret.state import STOP, Episode, SpecRunError, State
 from gnarl_compiler.support.endings import DEAD_END, ILLEGAL, SpecFault
 from gnarl_dsl.model import Feature, Problem
 from gnarl_runtime.batch.batch import Batch
@@ -115,9 +115,9 @@ class Duel:
         for slot, state in enumerate(self.states):
             if state is None or state.ended is not None:
                 continue
-            legal = np.flatnonzero(self.game.mask(state))
-            actions[slot] = rng.choice(legal)
-            moved, lines[slot] = attempt(partial(self.game.step, state, int(actions[slot])))
+            pick = int(rng.choice(self.game.choices(state)))
+            actions[slot] = self.batch.layout.nodes if pick == STOP else pick
+            moved, lines[slot] = attempt(partial(self.game.step, state, pick))
             self.states[slot] = moved.state if moved else None
             wanted[slot] = moved.reward if moved else 0.0
             if moved and self.game.is_dead_end(moved.state):
@@ -132,7 +132,7 @@ class Duel:
 
     def illegal_pick(self) -> None:
         """A forbidden pick is reported and changes nothing."""
-        actions = np.full(len(self.states), self.batch.layout.nodes, np.int64)
+        actions = np.full(len(self.states), self.batch.layout.choices, np.int64)
         for slot, state in enumerate(self.states):
             if state is not None and not self.game.mask(state).all():
                 actions[slot] = np.flatnonzero(~self.game.mask(state))[0]
@@ -178,7 +178,9 @@ class Duel:
         batch, n = self.batch, state.n
         require(batch.ended[slot], _ENDED[state.ended], f"end of slot {slot}")
         require(batch.legal[slot, :n], self.game.mask(state), f"mask of slot {slot}")
-        require(batch.legal[slot, n:].any(), False, "padding of the mask")
+        require(batch.legal[slot, n : batch.layout.nodes].any(), False, "padding of the mask")
+        if self.problem.may_stop:
+            require(batch.legal[slot, -1], self.game.may_stop(state), "whether it may be ended")
         require(batch.phase[slot], state.phase, "phase")
         require(batch.last[slot], state.last, "last picks")
         require(batch.opening(np.array([slot])), [state.opening], "whether a round begins")
@@ -250,7 +252,10 @@ class Duel:
             require(found, line, f"fault of the expert {name}")
             if wanted is not None:
                 require(out[slot, : state.n], wanted, f"expert {name} in slot {slot}")
-                require(out[slot, state.n :].any(), False, "padding of an expert")
+                rest = out[slot, state.n : self.batch.layout.nodes]
+                require(rest.any(), False, "padding of an expert")
+            if wanted is not None and self.problem.may_stop:
+                require(out[slot, -1], self.game.done(state, name), f"end by the expert {name}")
 
     def compare_values(self) -> None:
         game, problem = self.game, self.problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import house_map
@@ -118,3 +119,9 @@ def test_whoever_comes_second_the_environments_are_registered(imports: str) -> N
 def test_rooms_of_tests_are_small() -> None:
     for room in {path.parent for path in TESTS.rglob("*.py")}:
         assert len(list(room.glob("*.py"))) <= CROWDED + 1, room  # and a conftest.py
+
+
+def test_no_two_test_files_share_a_name() -> None:
+    """pytest imports them by their names alone."""
+    names = Counter(path.name for path in TESTS.rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []

@@ -247,7 +247,9 @@ def test_a_new_type_is_checked(turning: Problem, drawn: list[Instance]) -> None:
         verify_instance(turning, Instance(graph, found, drawn[0].tags), "drawn")
     smaller, _ = next(smaller_instances(turning, drawn[0]))
     verify_instance(turning, smaller, "smaller")
-    turned = relabel_values(turning.feature("b"), drawn[0].inputs["b"], np.arange(6)[::-1])
+    turned = relabel_values(
+        turning.feature("b"), drawn[0].inputs["b"], np.arange(6)[::-1], graph.adjacency
+    )
     assert np.array_equal(turned, drawn[0].inputs["b"][::-1, ::-1])
 
 

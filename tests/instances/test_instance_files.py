@@ -12,11 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from house import ROOT
+from random_specs.generator import random_instance
 from shipped_specs import SHIPPED, shipped
 from small_instances import EVERY_TYPE, assert_same, every_type, few, oracles_of
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.graphs.instance import Instance
+from gnarl_runtime.instances.instance_checks import verify_instance
 from gnarl_runtime.instances.instance_files import (
     InstanceError,
     Provenance,
@@ -63,6 +65,40 @@ def test_every_place_and_type(tmp_path: Path) -> None:
     write_instances(path, problem, instances)
     for ours, theirs in zip(read_instances(path, problem), instances, strict=True):
         assert_same(ours, theirs, oracles=True)
+
+
+@pytest.mark.parametrize("kind", ["undirected", "directed"])
+def test_pointers_of_edges_and_pairs(kind: str, tmp_path: Path) -> None:
+    """As they are in an instance: off the edges 0, which is no node and stays 0 in renaming."""
+    given = (BETWEEN.format(kind=kind), tmp_path / "set.gnarl.npz")
+    problem, path = gnarl.loads(given[0]), given[1]
+    instances = [random_instance(problem, n, np.random.default_rng(n)) for n in (1, 2, 6)]
+    write_instances(path, problem, instances)
+    for ours, theirs in zip(read_instances(path, problem), instances, strict=True):
+        assert_same(ours, theirs, oracles=True)
+    for instance in instances:
+        n = instance.graph.n
+        moved = instance.relabel(problem, np.roll(np.arange(n), 1))
+        verify_instance(problem, moved, "renamed")
+        assert_same(moved.relabel(problem, np.roll(np.arange(n), -1)), instance)
+
+
+BETWEEN = """
+gnarl 1
+problem between
+graph {kind}
+features
+  via   input  edge  pointer  ~ given
+  mid   input  pair  pointer  ~ given
+  on    state  node  mask     = false
+phase pick(v)
+  allow not on[v]
+  update
+    on[mid[v, v]] := true
+    on[v] := true
+horizon n rounds
+objective few = -count(x in nodes where on[x]) + count((x, y) in edges where on[via[x, y]])
+"""
 
 
 def test_an_empty_set_is_a_set(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def assert_same_state(
     )
     assert [permutation[v] if v >= 0 else v for v in state.last] == list(renamed.last)
     for name, values in state.features.items():
-        moved = relabel_values(problem.feature(name), values, permutation)
+        moved = relabel_values(problem.feature(name), values, permutation, state.adjacency)
         assert np.allclose(moved, renamed.features[name], rtol=tolerance, atol=tolerance), name
 
 
@@ -49,7 +49,7 @@ def assert_same_views(
         assert np.array_equal(theirs[permutation], mine), expert.name
     seen, shown = game.observation(state), game.observation(renamed)
     for name, values in seen.items():
-        moved = relabel_values(problem.feature(name), values, permutation)
+        moved = relabel_values(problem.feature(name), values, permutation, state.adjacency)
         assert np.allclose(moved, shown[name], rtol=tolerance, atol=tolerance), name
 
 

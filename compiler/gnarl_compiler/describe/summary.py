@@ -176,6 +176,10 @@ def _endings(problem: Problem) -> Iterator[Entry]:
         yield "limit", f"{problem.text_of(problem.limit.span)} rounds"
     if problem.terminate is not None:
         yield "terminate", f"when {problem.text_of(problem.terminate.span)}"
+    if problem.stop is not None:
+        when = problem.stop.when
+        rule = "" if when is None else f", when {problem.text_of(when.span)}"
+        yield "may stop", f"at the start of a round{rule}"
     if problem.valid is not None:
         yield "valid", problem.text_of(problem.valid.span)
     if problem.correct is not None:

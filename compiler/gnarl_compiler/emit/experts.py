@@ -37,6 +37,9 @@ def emit_rules(module: Module, code: ir.ExpertCode) -> None:
             each = f"for pick in range({writer.use('n')}[b]):"
             with writer.loop(each), writer.block("if chosen[pick]:"):
                 writer.line("out[b, pick] = 1.0 / count")
+            if module.program.stop is not None:
+                with writer.block(f"if count == 0 and {writer.use('legal')}[b, -1]:"):
+                    writer.line("out[b, -1] = 1.0")
 
     doc = f"The distribution of the expert `{code.name}` over nodes."
     emit_kernel(module, Role.EXPERT, code.name, ["slots", "out"], doc, body)

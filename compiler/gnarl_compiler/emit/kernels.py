@@ -185,7 +185,7 @@ def emit_turn(module: Module) -> Function | None:
 
 
 def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> Function:
-    terminate = module.program.terminate
+    terminate, stop = module.program.terminate, module.program.stop
 
     def body(writer: Writer) -> None:
         rounds = writer.use("rounds")
@@ -203,6 +203,9 @@ def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> 
                 writer.line(f"return {code}")
         opens = "" if turn is None else f"{some} and "
         with writer.block(f"if {opens}{writer.call(fill_legal, 'b')} > 0:"):
+            if stop is not None:
+                when = "True" if stop.when is None else emit_value(writer, stop.when)
+                writer.line(f"{writer.use('legal')}[b, -1] = {when}")
             writer.line("return RUNNING")
         writer.line("return TERMINATED")
 
@@ -287,6 +290,8 @@ def emit_step(
         writer.line("fault[b] = 0")
         writer.skip_if(f"{ended}[b] != RUNNING")
         writer.line("pick = actions[b]")
+        if module.program.stop is not None:
+            _emit_stop(writer, module, pay)
         with writer.block(f"if pick < 0 or pick >= {nodes}[b] or not {legal}[b, pick]:"):
             writer.line("fault[b] = ILLEGAL")
             writer.line("continue")
@@ -306,6 +311,8 @@ def emit_step(
         if last_phase > 0:
             with writer.block(f"if {goes_on}:"):
                 writer.line(f"{writer.use('phase')}[b] = {following}")
+                if module.program.stop is not None:
+                    writer.line(f"{legal}[b, -1] = False")
                 with writer.block(f"if {writer.call(fill_legal, 'b')} == 0:"):
                     writer.line("fault[b] = DEAD_END")
                 writer.line("continue")
@@ -321,6 +328,17 @@ def emit_step(
 
     doc = "Apply one pick per slot; what is wrong with it goes to fault."
     emit_kernel(module, Role.STEP, "", ["actions", "rewards", "fault"], doc, body)
+
+
+def _emit_stop(writer: Writer, module: Module, pay: Function | None) -> None:
+    """The last column of the legal picks is to end the episode; no round passes."""
+    legal, reward = writer.use("legal"), module.program.reward
+    with writer.block(f"if pick == {legal}.shape[1] - 1 and {legal}[b, pick]:"):
+        writer.line(f"{legal}[b, :] = False")
+        writer.line(f"{writer.use('ended')}[b] = TERMINATED")
+        if pay is not None and reward is not None and reward.kind == "terminal":
+            writer.line(f"rewards[b] = {writer.call(pay, 'b')}")
+        writer.line("continue")
 
 
 def can_stop(update: Function | None) -> bool:

@@ -20,7 +20,7 @@ from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref, Unsupported
 from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operand
-from gnarl_dsl.language.signatures import NODE_POINTER, ArgKind
+from gnarl_dsl.language.signatures import CHOICE, NODE_POINTER, ArgKind
 from gnarl_dsl.model.kinds import CATEGORY, EDGE, INPUT, NODE_VALUE, NUMBER, SCALAR, TRUTH
 from gnarl_dsl.report.diagnostics import InternalError
 
@@ -31,7 +31,12 @@ _FEW_STEPS = 32  # room at first
 _EXACT = 2**53  # up to here whole numbers and floats are the same
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-_EDGE_READERS = {NUMBER: "edge_number", TRUTH: "edge_truth", CATEGORY: "edge_category"}
+_EDGE_READERS = {
+    NUMBER: "edge_number",
+    TRUTH: "edge_truth",
+    CATEGORY: "edge_category",
+    NODE_VALUE: "edge_node",
+}
 _ROWS = {NUMBER: "float64", TRUTH: "bool_", CATEGORY: "int64", NODE_VALUE: "int64"}
 Filters = Sequence[tuple[Ref, bool]]
 
@@ -555,6 +560,8 @@ def emit_call(writer: Writer, op: ir.Call) -> str:
 
 def _argument(writer: Writer, arg: Ref | str, kind: ArgKind, op: ir.Call) -> str:
     """A word by its position, whole features as a row or a matrix, one value as it is."""
+    if isinstance(arg, str) and kind is not CHOICE:
+        return f"{writer.feature(arg)}[b, :{writer.use('n')}[b]].astype(np.complex128)"
     if isinstance(arg, str):
         return str(op.signature.choices.index(arg))
     if kind is NODE_POINTER and op.at is not None:
@@ -594,7 +601,7 @@ def _call_back(writer: Writer, op: ir.Call) -> str:
     whole = [(arg, kind) for arg, kind in given if kind.type is not None]
     single = [arg for arg, kind in given if kind.type is None]
     hoist(writer, [arg for arg, _ in given if isinstance(arg, int)])
-    sizes = [nodes if kind.places[0].width == 1 else f"{nodes} * {nodes}" for _, kind in whole]
+    sizes = [f"2 * {nodes}" if isinstance(arg, str) else _size(nodes, k) for arg, k in whole]
     row, start = writer.fresh("given"), writer.fresh("start")
     writer.line(f"{row} = np.empty({' + '.join([str(len(single)), *sizes])}, np.float64)")
     for place, arg in enumerate(single):
@@ -602,6 +609,10 @@ def _call_back(writer: Writer, op: ir.Call) -> str:
     if whole:
         writer.line(f"{start} = {len(single)}")
     for (arg, kind), size in zip(whole, sizes, strict=True):
+        if isinstance(arg, str):
+            _points(writer, arg, row, start)
+            writer.line(f"{start} += {size}")
+            continue
         axes = [axis for axis in (op.at, op.beside) if axis is not None][: kind.places[0].width]
 
         def cell(names: Sequence[str]) -> str:
@@ -613,6 +624,18 @@ def _call_back(writer: Writer, op: ir.Call) -> str:
     arrays = f"{writer.use(CALLS)}, {writer.use('adjacency')}"
     answer = f"called_back({arrays}, {number}, b, {row})"
     return f"{answer} != 0.0" if op.signature.type.cell is TRUTH else answer
+
+
+def _size(nodes: str, kind: ArgKind) -> str:
+    return nodes if kind.places[0].width == 1 else f"{nodes} * {nodes}"
+
+
+def _points(writer: Writer, feature: str, row: str, start: str) -> None:
+    """Two numbers for each node."""
+    points, node = writer.feature(feature), writer.fresh("node")
+    with writer.loop(f"for {node} in range({writer.use('n')}[b]):"):
+        for offset, part in enumerate(("real", "imag")):
+            writer.line(f"{row}[{start} + 2 * {node} + {offset}] = {points}[b, {node}].{part}")
 
 
 def _pointers(writer: Writer, ref: Ref, axis: str) -> str:

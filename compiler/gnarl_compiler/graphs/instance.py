@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE
 
 Array = NDArray[np.generic]
 
@@ -40,8 +41,9 @@ class Instance:
 
     def relabel(self, problem: Problem, permutation: NDArray[np.int64]) -> Instance:
         """The same instance with old node v renamed to permutation[v]."""
-        inputs = relabel_features(problem, self.inputs, permutation)
-        oracles = relabel_features(problem, self.oracles, permutation)
+        joined = self.graph.adjacency
+        inputs = relabel_features(problem, self.inputs, permutation, joined)
+        oracles = relabel_features(problem, self.oracles, permutation, joined)
         old = np.argsort(permutation)
         plans = {k: permutation[plan] if plan.ndim else plan for k, plan in self.plans.items()}
         graph, tags = self.graph.relabel(permutation), self.tags[old]
@@ -57,17 +59,30 @@ def _single(values: Array) -> Array:
 
 
 def relabel_features(
-    problem: Problem, values: Mapping[str, Array], permutation: NDArray[np.int64]
+    problem: Problem,
+    values: Mapping[str, Array],
+    permutation: NDArray[np.int64],
+    joined: NDArray[np.bool_],
 ) -> dict[str, Array]:
     """Every named feature's values after renaming the nodes."""
     return {
-        name: relabel_values(problem.feature(name), value, permutation)
+        name: relabel_values(problem.feature(name), value, permutation, joined)
         for name, value in values.items()
     }
 
 
-def relabel_values(feature: Feature, value: Array, permutation: NDArray[np.int64]) -> Array:
-    """One feature's values after renaming the nodes, its own and those it points to."""
+def relabel_values(
+    feature: Feature, value: Array, permutation: NDArray[np.int64], joined: NDArray[np.bool_]
+) -> Array:
+    """One feature's values after renaming the nodes, its own and those it points to.
+
+    `joined` are the edges before that: off them a pointer is 0, which is no node.
+    """
     old = np.argsort(permutation)
     moved = value[np.ix_(*[old] * feature.width)] if feature.width else value
-    return np.asarray(permutation[moved]) if feature.type.names_nodes else moved
+    if not feature.type.names_nodes:
+        return moved
+    renamed = np.asarray(permutation[moved])
+    if feature.place is EDGE:
+        return np.where(joined[np.ix_(old, old)], renamed, 0)
+    return renamed

@@ -18,6 +18,7 @@ from gnarl_compiler.interpret.evaluate import Bindings, Evaluator
 from gnarl_compiler.interpret.execute import Executor
 from gnarl_compiler.interpret.planned import Play, best_play, lowest_rank
 from gnarl_compiler.interpret.state import (
+    STOP,
     Change,
     Ending,
     Episode,
@@ -86,9 +87,9 @@ class Interpreter:
         return values.astype(np.int64) if feature.type is CATEGORICAL else values
 
     def step(self, state: State, node: int) -> Transition:
-        """Apply a legal pick; IllegalPick if it is none."""
+        """Apply a legal pick, or end the episode with STOP; IllegalPick if that cannot be."""
         self.require_legal(state, node)
-        return self.apply(state, node)
+        return self.stopped(state) if node == STOP else self.apply(state, node)
 
     def apply(self, state: State, node: int) -> Transition:
         phase = self.problem.phases[state.phase]
@@ -103,6 +104,12 @@ class Interpreter:
         ended = replace(ended, ended=self.ending(ended))
         reward, potential = self.payment(state, ended)
         return Transition(replace(ended, potential=potential), reward, tuple(work.changes))
+
+    def stopped(self, state: State) -> Transition:
+        """The same state at its end: no round has passed, so only an end is paid for."""
+        ended = replace(state, ended="terminated")
+        pays = isinstance(self.reward, model.Reward) and self.reward.kind == "terminal"
+        return Transition(ended, self.payment(state, ended)[0] if pays else 0.0, ())
 
     # Turns
 
@@ -147,15 +154,39 @@ class Interpreter:
         read = Evaluator(state)
         return np.array([read.truth(allow, self.bindings(state, v)) for v in range(state.n)], bool)
 
+    def may_stop(self, state: State) -> bool:
+        """Whether the episode may be ended now: at the start of a round, where the spec says so."""
+        stop = self.problem.stop
+        if stop is None or state.ended is not None or not state.opening:
+            return False
+        return stop.when is None or Evaluator(state).truth(stop.when, {})
+
+    def choices(self, state: State) -> list[int]:
+        """The nodes that may be picked, and STOP if the episode may be ended."""
+        return [*np.flatnonzero(self.mask(state)).tolist(), *[STOP] * self.may_stop(state)]
+
     def require_legal(self, state: State, node: int) -> None:
         phase = self.problem.phases[state.phase]
         if state.ended is not None:
             raise IllegalPick(f"the episode has {state.ended}; no node can be picked")
+        if node == STOP and self.may_stop(state):
+            return
+        if node == STOP:
+            raise IllegalPick(f"the episode cannot be ended here{self.stop_rule(state)}")
         if not 0 <= node < state.n:
             raise IllegalPick(f"there is no node {node} in a graph of {state.n} nodes")
         if phase.allow is not None and not self.mask(state)[node]:
             line = self.problem.line_of(phase.allow.span)
             raise IllegalPick(f"node {node} is not allowed in phase {phase.name} (line {line})")
+
+    def stop_rule(self, state: State) -> str:
+        """Why it cannot be ended, for a message."""
+        stop = self.problem.stop
+        if stop is None:
+            return ": the spec does not say `may stop`"
+        if not state.opening:
+            return ": a round has begun"
+        return f": `{self.problem.text_of(stop.span)}` (line {self.problem.line_of(stop.span)})"
 
     def is_dead_end(self, state: State) -> bool:
         """Whether the episode goes on but no node can be picked."""
@@ -246,6 +277,21 @@ class Interpreter:
             distribution[chosen] = 1.0 / len(chosen)
         return distribution
 
+    def done(self, state: State, name: str | None = None) -> bool:
+        """Whether the expert ends the episode here: it may, and has nothing more to say."""
+        if not self.may_stop(state) or self.expert(state, name).any():
+            return False
+        expert = self.problem.expert(name)
+        if not isinstance(expert, model.SearchExpert):
+            return True
+        # Off the episode that was found it knows nothing.
+        return bool(state.made) and state.made == tuple(_episode(state, expert))
+
+    def answers(self, state: State, name: str | None = None) -> list[int]:
+        """What the expert may pick, STOP among it."""
+        nodes = np.flatnonzero(self.expert(state, name)).tolist()
+        return [*nodes, *[STOP] * self.done(state, name)]
+
     def chosen(self, state: State, legal: list[int], expert: model.Expert) -> list[int]:
         match expert:
             case model.RuleExpert():
@@ -261,7 +307,7 @@ class Interpreter:
 
     def planned(self, state: State, legal: list[int], expert: model.SearchExpert) -> list[int]:
         """The next pick of the episode that was found, if the picks so far are its beginning."""
-        episode = state.episode.plans.get(expert.name, np.zeros(0, np.int64)).tolist()
+        episode = _episode(state, expert)
         if state.made != tuple(episode[: len(state.made)]):
             return []
         return [node for node in episode[len(state.made) :][:1] if node in legal]
@@ -319,6 +365,12 @@ class Interpreter:
             return self.objective(after, objective)
         options = np.flatnonzero(self.legal(after))
         return max((self.reachable(after, int(v), objective) for v in options), default=-math.inf)
+
+
+def _episode(state: State, expert: model.SearchExpert) -> list[int]:
+    """The picks of the episode that was found for an expert, if there is one."""
+    found: list[int] = state.episode.plans.get(expert.name, np.zeros(0, np.int64)).tolist()
+    return [node for node in found if node >= 0]
 
 
 def best_of(scores: dict[int, float]) -> list[int]:

@@ -18,7 +18,9 @@ from gnarl_compiler.interpret.chase import chase, root_of
 from gnarl_compiler.interpret.state import State, Value
 from gnarl_compiler.interpret.subgraph import Part, is_acyclic, steps_between, together
 from gnarl_dsl import model
+from gnarl_dsl.language.called import signature_called
 from gnarl_dsl.language.operators import COMPARISONS, OPERATORS, Operator, nearly_equal
+from gnarl_dsl.language.signatures import ArgKind
 from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.model.kinds import CATEGORICAL, EDGE, INPUT, MASK, MASK_ONE, Place
 from gnarl_dsl.model.parts import parts_inside
@@ -158,9 +160,11 @@ class Evaluator:
         yield from self.edges() if place is EDGE else np.ndindex(place.shape(self.n))
 
     def cell(self, name: str, index: tuple[int, ...]) -> Value:
-        """One cell; off the edges an edge feature reads 0 or false."""
+        """One cell; off the edges an edge feature reads 0 or false, a pointer the first node."""
         feature = self.problem.feature(name)
         if feature.place is EDGE and not self.has_edge(*index):
+            if feature.type.names_nodes:
+                return index[0]
             return False if feature.type is MASK else 0.0
         if feature.type is MASK_ONE:
             return self.marked(name) == index[0]
@@ -302,7 +306,9 @@ class Evaluator:
         """A registered function on the current graph, at the location it declares."""
         algorithm = self.algorithm(expr.function)
         graph = Graph(self.problem.graph.directed, self.state.adjacency)
-        args = [self.argument(arg, bound) for arg in expr.args]
+        kinds = signature_called(self.problem, expr.function).args
+        pairs = zip(expr.args, kinds, strict=True)
+        args = [self.argument(arg, kind, bound) for arg, kind in pairs]
         tags = self.state.episode.instance.tags
         return np.asarray(algorithm.function(graph, *args, tags=tags))
 
@@ -313,10 +319,10 @@ class Evaluator:
             known[name] = algorithm_of(self.problem, name)
         return known[name]
 
-    def argument(self, expr: Expr, bound: Bindings) -> object:
+    def argument(self, expr: Expr, kind: ArgKind, bound: Bindings) -> object:
         if isinstance(expr, model.FeatureRef):
-            stored = self.stored(expr.feature)
-            if not self.problem.feature(expr.feature).type.apart:
+            stored, own = self.stored(expr.feature), self.problem.feature(expr.feature).type
+            if not own.apart or kind.type is own:
                 return stored
             return distances(stored) * self.state.adjacency
         if isinstance(expr, model.Choice):

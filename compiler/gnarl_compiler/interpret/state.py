@@ -18,6 +18,7 @@ from gnarl_dsl.report.failures import Failure
 from gnarl_dsl.report.source import Span
 
 Ending = Literal["terminated", "truncated"]
+STOP = -1  # the pick that is none: it ends the episode
 Value = float | bool | int | None
 
 

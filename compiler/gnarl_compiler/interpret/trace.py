@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.explain import why_illegal
-from gnarl_compiler.interpret.state import Change, State, Value
+from gnarl_compiler.interpret.state import STOP, Change, State, Value
 from gnarl_dsl.model import Feature, Problem
 
 _AT_ONCE = 4  # cells of a feature, written by one line, that a summary shows
-Policy = Callable[[State], NDArray[np.float64]]
+Policy = Callable[[State], NDArray[np.float64]]  # (nodes,), and to end it if that may be
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,15 @@ class Step:
     changes: tuple[Change, ...]
     reward: float
     why: tuple[tuple[int, str], ...]
+    may_stop: bool = False  # it could have been ended instead
 
 
 @dataclass
 class Trace:
-    """Plays an episode step by step; `state` is where it stands, `labels` are nodes' names."""
+    """Plays an episode step by step; `state` is where it stands, `labels` are nodes' names.
+
+    `chosen` says whether the policy has ended it, which is no step.
+    """
 
     game: Interpreter
     state: State
@@ -43,6 +47,7 @@ class Trace:
     stopped: str = ""
     total: float = 0.0
     labels: Sequence[str] = ()
+    chosen: bool = False
 
     def steps(self, explain: bool) -> Iterator[Step]:
         """Steps until the episode ends, or until the policy has nothing to pick from."""
@@ -55,8 +60,18 @@ class Trace:
             if not choice.any():
                 self.stopped = "the policy has nothing to pick here"
                 return
+            pick = int(self.rng.choice(len(choice), p=choice))
+            if pick == self.state.n:
+                self.stop()
+                return
             number += 1
-            yield self.play(number, int(self.rng.choice(len(choice), p=choice)), explain)
+            yield self.play(number, pick, explain)
+
+    def stop(self) -> None:
+        """The policy ends the episode."""
+        moved = self.game.step(self.state, STOP)
+        self.state, self.chosen = moved.state, True
+        self.total += moved.reward
 
     def play(self, number: int, pick: int, explain: bool) -> Step:
         before = self.state
@@ -75,6 +90,7 @@ class Trace:
             changes=moved.changes,
             reward=moved.reward,
             why=why,
+            may_stop=self.game.may_stop(before),
         )
 
     def reasons(self, state: State, node: int) -> list[str]:
@@ -83,17 +99,25 @@ class Trace:
 
 
 def expert_policy(game: Interpreter, name: str | None) -> Policy:
-    return lambda state: game.expert(state, name)
+    def choose(state: State) -> NDArray[np.float64]:
+        return _with_end(game, game.expert(state, name), game.done(state, name))
+
+    return choose
 
 
 def random_policy(game: Interpreter) -> Policy:
-    """Every legal node equally likely."""
+    """Every legal pick equally likely."""
 
     def choose(state: State) -> NDArray[np.float64]:
-        mask = game.mask(state)
+        mask = _with_end(game, game.mask(state).astype(np.float64), game.may_stop(state))
         return mask / max(1, int(mask.sum()))
 
     return choose
+
+
+def _with_end(game: Interpreter, chances: NDArray[np.float64], end: bool) -> NDArray[np.float64]:
+    """Where episodes may be ended, that is one more thing to pick, behind the nodes."""
+    return np.append(chances, float(end)) if game.problem.may_stop else chances
 
 
 def describe_changes(

@@ -353,6 +353,13 @@ class PhaseCode:
 
 
 @dataclass(frozen=True, slots=True)
+class StopCode:
+    """The episode may be ended at the start of a round, of any without `when`."""
+
+    when: Ref | None
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One alternative of an expert: a condition and sort keys (sign, value) over `pick`."""
 
@@ -430,6 +437,7 @@ class Program:
     kept: tuple[KeptCode, ...]
     windows: tuple[ViewCode, ...] = ()
     messages: tuple[ViewCode, ...] = ()
+    stop: StopCode | None = None
 
     @property
     def may_skip(self) -> bool:

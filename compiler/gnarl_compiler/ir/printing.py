@@ -76,6 +76,8 @@ def _clauses(program: Program) -> Iterator[str]:
         ref = getattr(program, name)
         if ref is not None:
             yield f"{name} %{ref}"
+    if program.stop is not None:
+        yield "may stop" if program.stop.when is None else f"may stop when %{program.stop.when}"
     for kind, entries in (("objective", program.objectives), ("metric", program.metrics)):
         for name, ref in entries:
             yield f"{kind} {name} = %{ref}"

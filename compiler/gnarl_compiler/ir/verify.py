@@ -525,6 +525,8 @@ class _Verifier:
             ref = getattr(program, clause)
             if ref is not None:
                 self.root(ref, (TRUTH,), clause, label=clause != "valid")
+        if program.stop is not None and program.stop.when is not None:
+            self.root(program.stop.when, (TRUTH,), "may stop")
         for name, ref in program.objectives:
             self.root(ref, numbers, f"the objective {name}")
         for name, ref in program.metrics:

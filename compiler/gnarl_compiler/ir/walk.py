@@ -50,6 +50,7 @@ def map_program(program: Program, move: Mover) -> Program:
         horizon=move(program.horizon),
         limit=maybe(program.limit),
         terminate=maybe(program.terminate),
+        stop=program.stop and ir.StopCode(maybe(program.stop.when)),
         correct=maybe(program.correct),
         valid=maybe(program.valid),
         objectives=tuple((name, move(ref)) for name, ref in program.objectives),

@@ -161,7 +161,7 @@ class FormulaLowering:
         return clause
 
     def cell(self, name: str, index: tuple[Ref, ...]) -> Ref:
-        """A stored cell, or the formula of a derived one; derived edges read 0 off the edges."""
+        """A stored cell, or the formula of a derived one; off the edges derived ones read 0."""
         feature = self.build.features[name]
         if feature.type is MASK_ONE:
             return self.build.add(ir.Compare("==", self.marked(name), index[0]))
@@ -174,6 +174,8 @@ class FormulaLowering:
             return value
         joined = self.has_edge(index[0], index[1])
         kind = self.build.infos[value].kind
+        if kind is NODE_VALUE:
+            return self.build.add(ir.Select(joined, value, index[0]))
         nothing = self.build.add(ir.Const(False if kind is TRUTH else 0.0, kind))
         return self.build.add(ir.Select(joined, value, nothing))
 
@@ -276,12 +278,13 @@ class FormulaLowering:
         args: list[Ref | str] = []
         versions: list[int] = []
         axes: list[str] = []  # as many as the widest whole feature needs
-        for arg in expr.args:
+        for arg, kind in zip(expr.args, signature.args, strict=True):
             if not isinstance(arg, model.FeatureRef):
                 args.append(arg.value if isinstance(arg, model.Choice) else self.expr(arg, names))
                 continue
             feature = self.build.features[arg.feature]
-            if feature.type is POINTER or declared is not None:
+            points = kind.type is not None and kind.type.apart  # given as they are
+            if (feature.type is POINTER or declared is not None) and not points:
                 own = [f"at_{self.depth + k}" for k in range(feature.place.width)]
                 args.append(self.everywhere(arg.feature, own))
                 axes = max(axes, own, key=len)

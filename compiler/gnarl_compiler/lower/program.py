@@ -208,6 +208,7 @@ def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program
         kept=(),
         windows=tuple(map(work.view, problem.windows)),
         messages=tuple(map(work.view, problem.messages)),
+        stop=None if problem.stop is None else ir.StopCode(work.maybe(problem.stop.when)),
     )
     table = work.formulas.build
     return sweep(replace(program, ops=tuple(table.ops), infos=tuple(table.infos)))

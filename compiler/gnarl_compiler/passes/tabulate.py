@@ -82,6 +82,7 @@ def _each_round(program: Program) -> list[Ref]:
     """What is computed in every round, or for every label."""
     maybe = [program.terminate, *(phase.allow for phase in program.phases)]
     maybe += [phase.when for phase in program.phases]
+    maybe += [] if program.stop is None else [program.stop.when]
     if program.reward is not None:
         maybe.append(program.reward.value)
     maybe += [cells.value for cells in program.derived]

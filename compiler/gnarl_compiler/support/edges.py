@@ -62,6 +62,13 @@ def edge_category(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
 
 
 @njit
+def edge_node(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
+    """Off the edges the node that is asked first."""
+    e = edge_id[b, u, v]
+    return int(values[b, e]) if e >= 0 else int(u)
+
+
+@njit
 def set_arc(b, u, v, present, n, rowptr, src, adjacency):  # type: ignore[no-untyped-def]
     """Add or remove the arc u -> v: its adjacency bit and its place in the rows of v."""
     bit = np.uint64(1) << np.uint64(v & 63)

@@ -11,6 +11,7 @@ from gnarl_dsl.check.hints import FOREIGN_PLACES, FOREIGN_TYPES
 from gnarl_dsl.language.signatures import WHOLE
 from gnarl_dsl.language.words import LET_TYPES
 from gnarl_dsl.model.kinds import (
+    EDGE,
     GRAPH,
     LEVELS,
     MASK,
@@ -55,7 +56,8 @@ def check_extern(names: Declarations, tree: ast.Extern) -> model.Extern | None:
     about = _about(names, words, kind)
     if any(param is None for param in params):
         return None
-    if kind == FUNCTION and (result not in _RESULTS or place not in result.places):
+    fits = result in _RESULTS and not (result is POINTER and place is EDGE)
+    if kind == FUNCTION and not fits:
         _unfit(names, tree.words[1].span, f"can't give a {result} on {place.plural}", _results())
         return None
     return model.Extern.model_construct(
@@ -71,7 +73,9 @@ def check_extern(names: Declarations, tree: ast.Extern) -> model.Extern | None:
 
 
 def _results() -> str:
-    return f"Give a {', a '.join(map(str, _RESULTS[:-1]))} or a {_RESULTS[-1]} on nodes."
+    given = ", a ".join(map(str, _RESULTS[:-1]))
+    given = ", a ".join(map(str, _RESULTS[:-1]))
+    return f"Give a {given} or a {_RESULTS[-1]}, which edges have none of."
 
 
 def _verify_fresh_names(names: Declarations, tree: ast.Extern) -> None:

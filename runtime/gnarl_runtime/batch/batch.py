@@ -46,7 +46,7 @@ class Batch:
     limit: NDArray[np.float64]  # (B,) in rounds, may be inf
     potential: NDArray[np.float64]  # (B,) what the next round's reward is measured from
     ended: NDArray[np.int8]  # (B,) RUNNING, TERMINATED or TRUNCATED
-    legal: NDArray[np.bool_]  # (B, N) which nodes may be picked now
+    legal: NDArray[np.bool_]  # (B, N) which nodes may be picked now; (B, N + 1) with `may stop`
     # By name. node (B, N), edge (B, E) by edge id, pair (B, N, N), graph and mask_one (B,).
     features: dict[str, Values]
     # Only where phases may be skipped: (B, P) which of them have had their pick in this round.

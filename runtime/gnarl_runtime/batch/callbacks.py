@@ -7,6 +7,8 @@ answers 0 at once, and whoever ran the kernel raises it.
 from __future__ import annotations
 
 import ctypes
+import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,13 @@ from numpy.typing import NDArray
 from gnarl_compiler.externs.find import AnyAlgorithm, algorithm_of
 from gnarl_compiler.graphs.graph import Graph
 from gnarl_compiler.support.calling import CALLED
+from gnarl_dsl.externs import code_for
 from gnarl_dsl.model import Extern
 from gnarl_dsl.model.kinds import Value
+from gnarl_dsl.report.failures import Notice
 from gnarl_runtime.batch.batch import Batch, unpack_bits
+
+ENOUGH = 1_000  # calls after which it is told what one costs
 
 
 class Callbacks:
@@ -27,6 +33,8 @@ class Callbacks:
         self.batch = batch
         self.problem = batch.layout.problem
         self.failed: BaseException | None = None
+        self._calls = [0] * len(self.problem.externs)
+        self._seconds = [0.0] * len(self.problem.externs)
         self._known: list[AnyAlgorithm | None] = [None] * len(self.problem.externs)
         self._function = CALLED(self._answer)  # lives as long as somebody may call it
         slots = len(batch.n)
@@ -56,8 +64,26 @@ class Callbacks:
         n = int(self.batch.n[slot])
         graph = Graph.trusted(self.problem.graph.directed, self._adjacency(words, n))
         args = _arguments(declared, row, n)
+        began = time.perf_counter()
         answer = algorithm.function(graph, *args, tags=self.batch.tags[slot, :n].copy())
+        self._note_cost(number, time.perf_counter() - began)
         return float(answer)
+
+    def _note_cost(self, number: int, seconds: float) -> None:
+        """Tell what calling back costs, once enough calls were made to know it."""
+        self._calls[number] += 1
+        self._seconds[number] += seconds
+        if self._calls[number] != ENOUGH:
+            return
+        name = self.problem.externs[number].name
+        brought = code_for(self.problem, self.problem.externs[number])
+        each = 1e6 * self._seconds[number] / ENOUGH
+        told = (
+            f"the extern `{name}` of {brought.origin} has no twin, so kernels call it back: "
+            f"{each:.0f} µs a call with {int(self.batch.n.max())} nodes or fewer; a twin would be "
+            "compiled into them (docs/extern.md)"
+        )
+        warnings.warn(Notice(told, f"no twin: {name}"), stacklevel=2)
 
     def _adjacency(self, words: int, n: int) -> NDArray[np.bool_]:
         """The graph (n, n) in the words at an address; a kernel may try another than the slot's."""
@@ -82,6 +108,10 @@ def _arguments(declared: Extern, row: NDArray[np.float64], n: int) -> list[Any]:
     for param in declared.params:
         if param.place is None:
             args.append(_typed(param.type.cell, next(ahead)))
+            continue
+        if param.type.apart:
+            args.append(row[start : start + 2 * n].copy().view(np.complex128))
+            start += 2 * n
             continue
         shape = param.place.shape(n)
         size = n ** len(shape)

@@ -29,11 +29,11 @@ class Kernels:
         self.abi = abi = artifact.abi
         self.arrays = {**_core_arrays(batch), **_feature_arrays(batch, abi)}
         for table in abi.kept:
-            shape = batch.legal.shape if table.place is NODE else batch.n.shape
+            shape = batch.tags.shape if table.place is NODE else batch.n.shape
             fresh: NDArray[Any] = np.zeros(shape, table.type)
             self.arrays[table.array] = (kept or {}).get(table.array, fresh)
         for space in abi.scratch:
-            self.arrays[space.array] = np.zeros(batch.legal.shape[1], space.type)
+            self.arrays[space.array] = np.zeros(batch.tags.shape[1], space.type)
         self.callbacks = Callbacks(batch) if abi.calls_back else None
         if self.callbacks is not None:
             self.arrays[CALLS] = self.callbacks.array

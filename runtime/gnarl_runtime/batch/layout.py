@@ -45,6 +45,11 @@ class BatchLayout:
         return self.edges if self.problem.graph.directed else 2 * self.edges
 
     @property
+    def choices(self) -> int:
+        """What can be picked: nodes, and to end the episode, which comes last."""
+        return self.nodes + self.problem.may_stop
+
+    @property
     def words(self) -> int:
         return -(-self.nodes // WORD)
 
@@ -72,7 +77,7 @@ class BatchLayout:
             ArraySpec("limit", (b,), "float64"),
             ArraySpec("potential", (b,), "float64"),
             ArraySpec("ended", (b,), "int8"),
-            ArraySpec("legal", (b, n), "bool"),
+            ArraySpec("legal", (b, self.choices), "bool"),
             *self._turns(),
             *self._views(),
         )

@@ -18,6 +18,7 @@ from gnarl_runtime.batch import compare_kernels, view_kernels
 from gnarl_runtime.batch import pack_kernels as whole_kernels
 from gnarl_runtime.batch import signature as sig
 from gnarl_runtime.batch.batch import Batch
+from gnarl_runtime.batch.between import pointer_kernels
 from gnarl_runtime.batch.comparable import ComparedColumn, EndTerm, Term, WayTerm
 from gnarl_runtime.batch.packed import Floats, Index, Packed
 from gnarl_runtime.batch.read_tables import DrawnRanks, features_read
@@ -83,7 +84,7 @@ def pack(
     rows = _rows(batch, chosen)
     columns = signature or batch.layout.signature
     features = features_read(batch, chosen, columns.reading, drawn)
-    legal = np.empty(len(rows.graph), np.bool_)
+    legal, may_stop = np.empty(len(rows.graph), np.bool_), batch.layout.problem.may_stop
     rows.kernels.node_values(*rows.nodes_at, batch.legal, -1, legal)
     packed = Packed(
         x=_node_columns(batch, features, columns.node, rows),
@@ -96,6 +97,8 @@ def pack(
         offsets=rows.offsets,
         legal=legal,
         node=None if rows.view is None else rows.view.node,
+        stop=batch.legal[chosen, -1] if may_stop else None,
+        capacity=batch.layout.nodes if may_stop else 0,
     )
     read_in_windows(packed, columns)
     return packed
@@ -233,6 +236,7 @@ def _message_columns(
     batch: Batch, features: Features, columns: tuple[sig.MessageColumn, ...], rows: _Rows
 ) -> Floats:
     table = np.empty((len(rows.src), len(columns)), np.float32)
+    between: dict[str, _Between] = {}
     for position, column in enumerate(columns):
         where, out, kernels = rows.messages_at, table[:, position], rows.kernels
         match column:
@@ -242,6 +246,10 @@ def _message_columns(
                 kernels.edge_bits(*where, against, batch.adjacency, out)
             case sig.PointerColumn(against=against):
                 kernels.pointer_bits(*where, against, batch.features[column.feature], out)
+            case sig.EndColumn() | sig.ShareColumn() | sig.LiftedColumn():
+                if column.feature not in between:
+                    between[column.feature] = _between(batch, column.feature, rows)
+                _between_column(batch, column, between[column.feature], rows, out)
             case sig.DistanceColumn():
                 kernels.distances(*where, features[column.feature], out)
             case sig.ValueColumn():
@@ -252,6 +260,50 @@ def _message_columns(
             case _:
                 assert_never(column)
     return table
+
+
+@dataclass(frozen=True, eq=False)
+class _Between:
+    """Pointers of edges or pairs, by rows of the pack: see pointer_kernels."""
+
+    nodes: Index  # (nodes,) which node of its instance each row is
+    starts: Index  # (G,) where the table of each graph begins
+    table: NDArray[np.int32]
+
+
+def _between(batch: Batch, name: str, rows: _Rows) -> _Between:
+    sizes = np.diff(rows.offsets) ** 2
+    starts = np.cumsum(sizes) - sizes
+    nodes = np.arange(len(rows.graph)) - rows.offsets[rows.graph]
+    if rows.view is not None:
+        nodes = rows.view.node
+    table = np.empty(int(sizes.sum()), np.int32)
+    place = np.empty(batch.layout.nodes, np.int32)
+    where, values = (rows.slots, rows.offsets, nodes, starts, place), batch.features[name]
+    if values.ndim == 3:
+        pointer_kernels.gather_pairs(*where, values, table)
+    else:
+        pointer_kernels.gather_edges(*where, batch.edge_id, values, table)
+    return _Between(nodes, starts, table)
+
+
+def _between_column(
+    batch: Batch, column: sig.BetweenColumn, known: _Between, rows: _Rows, out: Floats
+) -> None:
+    where = (rows.offsets, rows.rowptr, rows.src, known.starts, known.table)
+    match column:
+        case sig.EndColumn(of_source=of_source, against=against):
+            pointer_kernels.end_bits(*where, of_source, against, out)
+        case sig.ShareColumn(by_row=by_row, against=against):
+            counts = np.empty(int(np.diff(rows.offsets).max(initial=0)) ** 2, np.int32)
+            pointer_kernels.shares(*where, by_row, against, counts, out)
+        case sig.LiftedColumn(start=start, by_row=by_row, against=against):
+            marks = np.empty(len(rows.slots), np.int64)
+            marked = _marked(batch, start)
+            pointer_kernels.find_marks(rows.slots, rows.offsets, known.nodes, marked, marks)
+            pointer_kernels.lifted_bits(*where, marks, by_row, against, out)
+        case _:
+            assert_never(column)
 
 
 def _pair_column(

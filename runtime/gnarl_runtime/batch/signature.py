@@ -90,6 +90,43 @@ class PointerColumn:
 
 
 @dataclass(frozen=True)
+class EndColumn:
+    """Whether pointer[u, v] is an end of the message u -> v; `against`: pointer[v, u]."""
+
+    name: str
+    feature: str
+    of_source: bool
+    against: bool = False
+
+
+@dataclass(frozen=True)
+class ShareColumn:
+    """In which share of all pointer[x, v] (`by_row`: pointer[v, x]) a message u -> v has u.
+
+    `against`: in which share of those of u it has v.
+    """
+
+    name: str
+    feature: str
+    by_row: bool
+    against: bool = False
+
+
+@dataclass(frozen=True)
+class LiftedColumn:
+    """As PointerColumn, of the pointers between one marked node and every other.
+
+    `by_row`: those of pointer[mark, v], else of pointer[v, mark].
+    """
+
+    name: str
+    feature: str
+    start: MarkColumn | LastColumn
+    by_row: bool
+    against: bool = False
+
+
+@dataclass(frozen=True)
 class DistanceColumn:
     """How far the ends of a message are apart, by a feature of points."""
 
@@ -123,8 +160,15 @@ class ChainColumn:
 
 
 NodeColumn = ValueColumn | MarkColumn | LastColumn | StepsColumn | EndlessColumn | ChainColumn
+BetweenColumn = EndColumn | ShareColumn | LiftedColumn
 MessageColumn = (
-    ValueColumn | SelfColumn | EdgeColumn | PointerColumn | DistanceColumn | ComparedColumn
+    ValueColumn
+    | SelfColumn
+    | EdgeColumn
+    | PointerColumn
+    | BetweenColumn
+    | DistanceColumn
+    | ComparedColumn
 )
 GraphColumn = ValueColumn | PhaseColumn | PickedColumn
 
@@ -156,6 +200,7 @@ class Signature:
     phases: tuple[str, ...]
     observed: tuple[Observed, ...]  # in the order of the spec
     reading: Reading = PLAIN  # how numbers become columns
+    stops: bool = False  # to end the episode is one more thing to pick
 
     def names(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns by location."""
@@ -175,7 +220,7 @@ def signature_of(
     pointers = [feature.name for feature in observed if feature.points]
     compared = tuple(compared_columns(problem, reading)) if compares else ()
     node = tuple(_unmeasured(_node_columns(problem, observed), compared))
-    edge = _unmeasured(_message_columns(problem, observed), compared)
+    edge = _unmeasured(_message_columns(problem, observed, _marks(node)), compared)
     return Signature(
         node=node + _chain_columns(pointers, node) if chains else node,
         edge=(*filter(is_measured, edge), *compared),
@@ -186,6 +231,7 @@ def signature_of(
         phases=tuple(phase.name for phase in problem.phases),
         observed=tuple(_described(feature) for feature in observed),
         reading=reading,
+        stops=problem.may_stop,
     )
 
 
@@ -232,6 +278,9 @@ def _feature_differences(ours: Signature, theirs: Signature) -> Iterator[str]:
 def _frame_differences(ours: Signature, theirs: Signature) -> Iterator[str]:
     if ours.phases != theirs.phases:
         yield f"phases are {', '.join(ours.phases)} and {', '.join(theirs.phases)}"
+    if ours.stops != theirs.stops:
+        kind = {True: "may be ended", False: "may not be ended"}
+        yield f"episodes {kind[ours.stops]} and {kind[theirs.stops]}"
     if ours.directed != theirs.directed:
         kind = {True: "directed", False: "undirected"}
         yield f"graphs are {kind[ours.directed]} and {kind[theirs.directed]}"
@@ -256,9 +305,14 @@ def _node_columns(problem: Problem, observed: list[Feature]) -> Iterator[NodeCol
         yield LastColumn(f"last({phase.name})", position)
 
 
+def _marks(node: tuple[NodeColumn, ...]) -> list[MarkColumn | LastColumn]:
+    """The columns that tell one node of all."""
+    return [column for column in node if isinstance(column, MarkColumn | LastColumn)]
+
+
 def _chain_columns(pointers: list[str], node: tuple[NodeColumn, ...]) -> tuple[NodeColumn, ...]:
     """What following a pointer to its end tells, however many steps away that is."""
-    marks = [column for column in node if isinstance(column, MarkColumn | LastColumn)]
+    marks = _marks(node)
     found: list[NodeColumn] = []
     for name in pointers:
         found += [StepsColumn(f"steps({name})", name), EndlessColumn(f"endless({name})", name)]
@@ -277,7 +331,9 @@ def _graph_columns(problem: Problem, observed: list[Feature]) -> Iterator[GraphC
             yield PickedColumn(f"picked({phase.name})", position)
 
 
-def _message_columns(problem: Problem, observed: list[Feature]) -> Iterator[MessageColumn]:
+def _message_columns(
+    problem: Problem, observed: list[Feature], marks: list[MarkColumn | LastColumn]
+) -> Iterator[MessageColumn]:
     directed = problem.graph.directed
     yield SelfColumn("self")
     yield EdgeColumn("edge(src, dst)")
@@ -289,10 +345,34 @@ def _message_columns(problem: Problem, observed: list[Feature]) -> Iterator[Mess
             yield PointerColumn(f"dst == {feature.name}[src]", feature.name, against=True)
         elif feature.type.apart:
             yield DistanceColumn(f"distance({feature.name}, src, dst)", feature.name)
+        elif feature.points_between:
+            yield from _between_columns(feature.name, directed or feature.place is PAIR, marks)
         elif feature.width == 2:
             yield from _value_columns(feature, "[src, dst]")
             if directed or feature.place is PAIR:
                 yield from _value_columns(feature, "[dst, src]", against=True)
+
+
+def _between_columns(
+    name: str, ordered: bool, marks: list[MarkColumn | LastColumn]
+) -> Iterator[BetweenColumn]:
+    """What a message can tell of pointers that edges or pairs have.
+
+    A third node is told by how often it is named, and exactly in the row and the column of every
+    marked node: those of the current picks, above all.
+    """
+    for end in ("src", "dst"):
+        yield EndColumn(f"{name}[src, dst] == {end}", name, end == "src")
+        if ordered:
+            yield EndColumn(f"{name}[dst, src] == {end}", name, end == "src", against=True)
+    for by_row in (False, True) if ordered else (False,):
+        into, out = (f"{name}[{x}, *]" if by_row else f"{name}[*, {x}]" for x in ("dst", "src"))
+        yield ShareColumn(f"src in {into}", name, by_row)
+        yield ShareColumn(f"dst in {out}", name, by_row, against=True)
+        for mark in marks:
+            of = [f"{mark.name}, {x}" if by_row else f"{x}, {mark.name}" for x in ("dst", "src")]
+            yield LiftedColumn(f"src == {name}[{of[0]}]", name, mark, by_row)
+            yield LiftedColumn(f"dst == {name}[{of[1]}]", name, mark, by_row, against=True)
 
 
 def _value_columns(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure, UsageError
@@ -21,9 +22,17 @@ def with_params(problem: Problem, params: Mapping[str, str]) -> Problem:
     return changed.model_copy(update={"code": problem.code})
 
 
-def require_same_signature(policy: Policy, problem: Problem, path: str) -> None:
-    """A Failure that lists what differs, if the policy cannot read this problem's states."""
-    found = differences(policy.signature, signature_of(problem))
+def require_same_signature(
+    policy: Policy, problem: Problem, path: str, learns_to_stop: bool = False
+) -> None:
+    """A Failure that lists what differs, if the policy cannot read this problem's states.
+
+    One that is going to be trained may learn to end episodes, which it could not do before.
+    """
+    wanted = signature_of(problem)
+    if learns_to_stop and not policy.signature.stops:
+        wanted = replace(wanted, stops=False)
+    found = differences(policy.signature, wanted)
     if found:
         listed = "\n".join(f"  {line}" for line in found)
         raise Failure(

@@ -38,6 +38,8 @@ def build_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--emit", choices=EMITS, help="what to show (default: summary)")
     add("-o", "--out", metavar="DIR", help="write the generated module of each spec to DIR")
+    told = "needs none: nothing is run here, and this file would not be"
+    add("--extern", action="append", default=[], metavar="FILE.py", help=told)
     add("--quiet", action="store_true", help="show diagnostics only")
     add("--werror", action="store_true", help="count warnings as errors")
     add("--explain", metavar="CODE", help="explain a diagnostic such as GN012, or list all")

@@ -49,8 +49,13 @@ def run_command(name: str, command: Callable[[], int]) -> int:
 
 def _show_notice(others: Callable[..., None]) -> Callable[..., None]:
     """Notices as lines for people; other warnings as Python shows them."""
+    told: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if isinstance(message, Notice) and message.about:
+            if message.about in told:
+                return
+            told.add(message.about)
         if issubclass(category, Notice):
             print(f"note: {message}", file=sys.stderr)
         else:

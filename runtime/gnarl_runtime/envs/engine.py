@@ -143,7 +143,10 @@ class Engine:
         self._observe(slots)
 
     def step(self, actions: NDArray[np.int64]) -> None:
-        """One pick per running slot; `rewards`, `batch.ended` and `batch.legal` tell the rest."""
+        """One pick per running slot; `rewards`, `batch.ended` and `batch.legal` tell the rest.
+
+        With `may stop` the pick behind the last node ends the episode, as in `batch.legal`.
+        """
         for found in self.following.values():
             found.note(actions, self.batch.ended == RUNNING, self.instance)
         self.kernels.step(actions, self.rewards)
@@ -174,7 +177,8 @@ class Engine:
     ) -> NDArray[np.float64]:
         """The expert's distribution for every slot; zeros where it has nothing to say.
 
-        `out` (slots, nodes) is filled instead of a new array; with `slots` only these are asked.
+        With `may stop` the last column is to end the episode: where the expert is done.
+        `out` (slots, choices) is filled instead of a new array; with `slots` only these are asked.
         """
         chosen = name or (self.compiled.experts[0] if self.compiled.experts else None)
         if chosen not in self.compiled.experts:
@@ -190,7 +194,8 @@ class Engine:
             case SearchExpert():
                 self._plan(str(chosen))
                 running = self.batch.ended == RUNNING
-                self.following[str(chosen)].fill(out, asked, self.instance, running)
+                stops = self.batch.legal[:, -1] if self.problem.may_stop else None
+                self.following[str(chosen)].fill(out, asked, self.instance, running, stops)
             case RuleExpert() | GreedyExpert():
                 self.kernels.run(Role.EXPERT.of(str(chosen)), asked, out)
             case expert:

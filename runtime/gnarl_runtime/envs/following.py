@@ -25,13 +25,25 @@ class Following:
         self.along[running] = np.where(meant & (actions >= 0), self.along + 1, _LEFT)[running]
 
     def fill(
-        self, out: NDArray[np.float64], slots: Index, instance: Index, open_: NDArray[np.bool_]
+        self,
+        out: NDArray[np.float64],
+        slots: Index,
+        instance: Index,
+        open_: NDArray[np.bool_],
+        stops: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Probability 1 for the next pick in those slots that are open and still follow."""
+        """Probability 1 for the next pick in those slots that are open and still follow.
+
+        Where picks may end an episode, that comes last; an episode that was found may end so.
+        """
         out[slots] = 0.0
         following = self._next(instance[slots], self.along[slots])
         said = (following >= 0) & open_[slots]
         out[slots[said], following[said]] = 1.0
+        if stops is not None:
+            length = (self.episodes[instance[slots]] >= 0).sum(axis=1)
+            done = open_[slots] & (self.along[slots] == length) & (length > 0) & stops[slots]
+            out[slots[done], -1] = 1.0
 
     def _next(self, instance: Index, along: Index) -> Index:
         """The next node of each episode, -1 if there is none."""

@@ -39,7 +39,7 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         layout = engine.batch.layout
         self.engine, self.illegal, self.render_mode = engine, illegal, render_mode
         self.observation_space: spaces.Dict = observation_space(layout)  # type: ignore[assignment]
-        self.action_space = spaces.Discrete(layout.nodes)
+        self.action_space = spaces.Discrete(layout.choices)
         self._rows = _rows(engine)
         self._action = np.zeros(1, np.int64)
         self._started = False
@@ -75,12 +75,12 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
     def step(
         self, action: int | np.integer[Any]
     ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Pick a node."""
+        """Pick a node, or end the episode where the spec lets one: the last action."""
         engine, batch = self.engine, self.engine.batch
         if not self._started or batch.ended[0] != RUNNING:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset() before step()")
         node = checked_action(action)
-        if not 0 <= node < batch.layout.nodes:  # beyond 64 bits, for example
+        if not 0 <= node < batch.layout.choices:  # beyond 64 bits, for example
             return self._illegal(node)
         self._action[0] = node
         engine.step(self._action)
@@ -104,13 +104,13 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         return self._observation(), 0.0, True, False, {"action_mask": mask, "illegal": True}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which nodes may be picked now, as sb3-contrib's maskable algorithms ask for it."""
-        legal: NDArray[np.bool_] = self.engine.batch.legal[0].copy()  # (max_nodes,)
+        """Which actions there are now, as sb3-contrib's maskable algorithms ask for it."""
+        legal: NDArray[np.bool_] = self.engine.batch.legal[0].copy()  # (actions,)
         return legal
 
     def expert(self, name: str | None = None) -> NDArray[np.float64]:
-        """The expert's distribution over nodes in the current state."""
-        distribution: NDArray[np.float64] = self.engine.expert(name)[0]  # (max_nodes,)
+        """The expert's distribution over actions in the current state."""
+        distribution: NDArray[np.float64] = self.engine.expert(name)[0]  # (actions,)
         return distribution
 
     def render(self) -> Any:

@@ -28,6 +28,8 @@ def load_state(batch: Batch, slot: int, state: State) -> None:
         batch.load_feature(slot, feature, np.asarray(dense), state.adjacency)
     batch.legal[slot] = False
     batch.legal[slot, : state.n] = game.mask(state)
+    if batch.layout.problem.may_stop:
+        batch.legal[slot, -1] = game.may_stop(state)
     if batch.layout.problem.windows:
         batch.window[slot] = False
         batch.window[slot, : state.n] = game.window(state)
@@ -82,6 +84,9 @@ def illegal_pick(batch: Batch, slot: int, node: int) -> IllegalPick:
     """An error that says which clause of which line forbids the pick."""
     state, problem = state_of(batch, slot), batch.layout.problem
     phase = problem.phases[state.phase].name
+    if problem.may_stop and node == batch.layout.nodes:
+        why = Interpreter(problem).stop_rule(state)
+        return IllegalPick(f"the episode cannot be ended here{why}")
     if not 0 <= node < state.n:
         return IllegalPick(f"there is no node {node} in a graph of {state.n} nodes")
     reasons = why_illegal(Interpreter(problem), state, node)

@@ -38,7 +38,7 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.engine, self.illegal, self.copy = engine, illegal, copy
         self.num_envs = engine.slots
         self.single_observation_space = observation_space(layout)
-        self.single_action_space = spaces.Discrete(layout.nodes)
+        self.single_action_space = spaces.Discrete(layout.choices)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._views = live_views(engine)
@@ -88,7 +88,7 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         return self._observation(), rewards, terminated, truncated, {**self._info(), **extra}
 
     def expert(self, name: str | None = None) -> NDArray[np.float64]:
-        """The expert's distribution (num_envs, max_nodes) in the current states."""
+        """The expert's distribution (num_envs, actions) in the current states."""
         return self.engine.expert(name)
 
     def action_masks(self) -> NDArray[np.bool_]:

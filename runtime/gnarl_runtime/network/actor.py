@@ -59,6 +59,18 @@ class ProtoActor(nn.Module):  # type: ignore[misc]
         return gap.square().sum(1).add(LEAST).sqrt()
 
 
+class Stopper(nn.Module):  # type: ignore[misc]
+    """The score of ending the episode, from the pooled embedding; at first as a node at 0."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+
+    def forward(self, pooled: Tensor) -> Tensor:
+        scores: Tensor = self.layers(pooled)
+        return scores.squeeze(1)  # (graphs,)
+
+
 class Critic(nn.Module):  # type: ignore[misc]
     """An estimate of the return from the pooled embedding; the paper gives it no size."""
 

@@ -23,6 +23,7 @@ class Graphs:
     graph: Tensor  # (nodes,)
     offsets: Tensor  # (graphs + 1,)
     legal: Tensor  # (nodes,)
+    stop: Tensor | None = None  # (graphs,)
 
     @property
     def nodes(self) -> int:
@@ -35,5 +36,6 @@ class Graphs:
 
 def to_graphs(packed: Packed, device: torch.device | str = "cpu") -> Graphs:
     """Tensors that share the memory of the pack, or copies on another device."""
-    names = [field.name for field in fields(Graphs)]
-    return Graphs(**{name: torch.from_numpy(getattr(packed, name)).to(device) for name in names})
+    known = {field.name: getattr(packed, field.name) for field in fields(Graphs)}
+    given = {name: values for name, values in known.items() if values is not None}
+    return Graphs(**{name: torch.from_numpy(values).to(device) for name, values in given.items()})

@@ -16,7 +16,7 @@ from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.batch.pack import Packed
 from gnarl_runtime.batch.reading import PLAIN, Reading
 from gnarl_runtime.batch.signature import Signature, signature_of
-from gnarl_runtime.network.actor import Critic, Pool, ProtoActor
+from gnarl_runtime.network.actor import Critic, Pool, ProtoActor, Stopper
 from gnarl_runtime.network.encoder import Encoder
 from gnarl_runtime.network.firsts import Firsts, ordered_columns
 from gnarl_runtime.network.freed_memory import keep_freed_memory
@@ -44,7 +44,7 @@ __all__ = [
 class Output:
     """What a policy says about a pack."""
 
-    logits: Tensor  # (nodes,) -inf where a node is illegal
+    logits: Tensor  # (choices,) one per node, -inf where it is illegal; with `may stop` one more
     values: Tensor  # (graphs,)
     pooled: Tensor  # (graphs, width) what the critic read
 
@@ -77,6 +77,7 @@ class Policy(nn.Module):  # type: ignore[misc]
         self.pool = Pool(self.config.pooling)
         self.actor = ProtoActor(self.config.width, self.config.actor)
         self.critic = Critic(self.config.width)
+        self.stop = Stopper(self.config.width) if self.signature.stops else None
 
     def forward(self, packed: Packed | Graphs) -> Output:
         """Scores of all nodes and values of all graphs; illegal nodes are out before a softmax."""
@@ -87,7 +88,18 @@ class Policy(nn.Module):  # type: ignore[misc]
         pooled = self.pool(h, graphs)  # (graphs, width)
         scores = self.actor(h, pooled, graphs)
         logits = scores.masked_fill(~graphs.legal, -torch.inf)
+        if self.stop is not None:
+            logits = self._with_stop(logits, self.stop(pooled), graphs)
         return Output(logits, self.critic(pooled), pooled)
+
+    def _with_stop(self, logits: Tensor, stop: Tensor, graphs: Graphs) -> Tensor:
+        """Behind the nodes of each graph, the score of ending its episode."""  # (choices,)
+        if graphs.stop is None:
+            raise ValueError("the states do not say whether the episode may be ended")
+        ends = graphs.offsets[1:] + torch.arange(graphs.count, device=logits.device)
+        rows = torch.arange(graphs.nodes, device=logits.device) + graphs.graph
+        order = torch.argsort(torch.cat([rows, ends]))
+        return torch.cat([logits, stop.masked_fill(~graphs.stop, -torch.inf)])[order]
 
     def _verify_columns(self, graphs: Graphs) -> None:
         """The kernels would read past the end of a row."""
@@ -135,38 +147,40 @@ def verify_numbers(output: Output) -> None:
 
 
 def log_chances(output: Output, packed: Packed) -> Tensor:
-    """Log-probabilities of picking each node, per graph; -inf where it is illegal."""  # (nodes,)
-    graph = torch.from_numpy(packed.graph).to(output.logits.device)
+    """Log-probabilities of the choices, per graph; -inf where one is illegal."""  # (choices,)
+    graph = torch.from_numpy(packed.choice_graph).to(output.logits.device)
     return segment_log_softmax(output.logits, graph, packed.graphs)
 
 
 def argmax(output: Output, packed: Packed) -> Tensor:
-    """The best node of each graph, as its instance numbers it; -1 if none is legal."""  # (graphs,)
-    return _nodes(segment_argmax(output.logits, *_segments(output, packed)), packed)
+    """The best pick of each graph, as its instance numbers it; -1 if none is legal."""  # (graphs,)
+    return _picks(segment_argmax(output.logits, *_segments(output, packed)), packed)
 
 
 def sample(output: Output, packed: Packed, uniform: Tensor, temperature: float = 1.0) -> Tensor:
-    """A node of each graph drawn from the policy, as its instance numbers it; -1 if none is legal.
+    """A pick of each graph drawn from the policy, as its instance numbers it; -1 if none is legal.
 
     `uniform` (graphs,) in [0, 1); a low temperature favours the best (the paper's lambda).
     """  # (graphs,)
     scores = output.logits.double() / temperature
     places = segment_sample(scores, *_segments(output, packed), uniform.to(scores.device))
-    return _nodes(places, packed)
+    return _picks(places, packed)
 
 
-def _nodes(places: Tensor, packed: Packed) -> Tensor:
-    """Which nodes of the instances stand at these places of each graph; -1 stays."""  # (graphs,)
-    if packed.node is None or not len(packed.node):
+def _picks(places: Tensor, packed: Packed) -> Tensor:
+    """Which picks stand at these places of each graph; -1 stays."""  # (graphs,)
+    if packed.stop is None and (packed.node is None or not len(packed.node)):
         return places
-    rows = torch.from_numpy(packed.offsets[:-1]).to(places.device) + places
-    node = torch.from_numpy(packed.node).to(places.device)
-    return torch.where(places < 0, -1, node[rows.clamp(0, len(node) - 1)])
+    rows = torch.from_numpy(packed.choice_offsets[:-1]).to(places.device) + places
+    picks = torch.from_numpy(packed.choices).to(places.device)
+    return torch.where(places < 0, -1, picks[rows.clamp(0, len(picks) - 1)])
 
 
 def _segments(output: Output, packed: Packed) -> tuple[Tensor, Tensor]:
     device = output.logits.device
-    return torch.from_numpy(packed.graph).to(device), torch.from_numpy(packed.offsets).to(device)
+    segments = packed.choice_graph, packed.choice_offsets
+    graph, offsets = (torch.from_numpy(values).to(device) for values in segments)
+    return graph, offsets
 
 
 def prepare_torch(threads: int) -> None:

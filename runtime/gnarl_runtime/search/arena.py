@@ -96,11 +96,11 @@ class Arena:
         return worth_of(valid, right, out[slots], steps)
 
     def log_chances(self, slots: Index, temperature: float = 1.0) -> Floats:
-        """Of every node to be picked next, by the policy, or by chance where there is none."""
-        policy, nodes = self.task.drivers.policy, self.legal.shape[1]
+        """Of everything to be picked next, by the policy, or by chance where there is none."""
+        policy, choices = self.task.drivers.policy, self.legal.shape[1]
         if policy is None:
             return uniform_log_chances(self.legal[slots])
-        out = np.full((len(slots), nodes), -np.inf)  # (K, N)
+        out = np.full((len(slots), choices), -np.inf)  # (K, N)
         for start in range(0, len(slots), self.fit):
             part = slice(start, start + self.fit)
             _policy_log_chances(policy, self.engine, slots[part], temperature, out[part])
@@ -121,9 +121,9 @@ def _policy_log_chances(
         output = policy(packed)
         verify_numbers(output)
         logits = output.logits
-        graph = torch.from_numpy(packed.graph).to(logits.device)
+        graph = torch.from_numpy(packed.choice_graph).to(logits.device)
         found = segment_log_softmax(logits.double() / temperature, graph, packed.graphs)
-    packed.spread(found.cpu().numpy(), out)
+    packed.spread_choices(found.cpu().numpy(), out)
 
 
 def instance_keys(pool: Pool) -> Index:

@@ -20,7 +20,9 @@ from gnarl_runtime.network.policy import Policy, argmax, sample, verify_numbers
 
 Index = NDArray[np.int64]
 
-STOP = -1  # a pick that ends the episode: the expert has nothing left to do
+# A pick that gives an episode up: the expert has nothing left to do, and no way to end it. Where
+# it may be ended, that is the last of the legal picks, and no giving up.
+STOP = -1
 _FINE = 2**32 - 1  # steps of the uniform numbers
 
 
@@ -43,7 +45,7 @@ class Player(Protocol):
     """Somebody who picks nodes."""
 
     def choose(self, engine: Engine, turn: Turn) -> Index:
-        """A legal node per episode of the turn, or STOP."""  # (K,)
+        """A legal pick per episode of the turn, or STOP."""  # (K,)
         ...
 
 
@@ -135,6 +137,9 @@ class ReplayPlayer:
         for k, episode in enumerate(turn.instance * self.samples + turn.sample):
             known = self.picks[episode]
             chosen[k] = known[turn.step[k]] if turn.step[k] < len(known) else STOP
+        if engine.problem.may_stop:
+            over = (chosen == STOP) & engine.batch.legal[turn.slots, -1]
+            chosen[over] = engine.batch.layout.nodes
         playing = chosen != STOP
         legal = engine.batch.legal[turn.slots[playing], chosen[playing]]
         if not legal.all():

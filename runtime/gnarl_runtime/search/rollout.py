@@ -199,16 +199,16 @@ class _Table:
         actions = np.full(engine.slots, STOP, np.int64)
         actions[slots] = picks
         given_up = picks == STOP
+        made = (picks >= 0) & (picks < engine.batch.layout.nodes)
         self.columns.stopped[own[given_up]] = True
         engine.batch.ended[slots[given_up]] = TERMINATED
         phases = engine.batch.phase[slots]
         engine.step(actions)
         raise_illegal(engine)
         self.columns.reward[own] += engine.rewards[slots]
-        self.columns.steps[own] += ~given_up
+        self.columns.steps[own] += made
         if self.keep.picks:
-            made = zip(own[~given_up], picks[~given_up], phases[~given_up], strict=True)
-            for episode, pick, phase in made:
+            for episode, pick, phase in zip(own[made], picks[made], phases[made], strict=True):
                 self.picks[episode].append(int(pick))
                 self.phases[episode].append(int(phase))
 

@@ -255,15 +255,20 @@ class _Beams:
         over = slots[~self.arena.running(slots)]
         if not len(over):
             return
-        worth = self.arena.worth(over, self.picks.length[over])
+        worth = self.arena.worth(over, np.array([len(self._made(slot)) for slot in over.tolist()]))
         for k, slot in enumerate(over.tolist()):
             number = int(self.owner[slot])
             leaves = self.leaves[number]
-            leaf = Leaf(float(self.score[slot]), self.picks.of(slot), worth.at(k))
+            leaf = Leaf(float(self.score[slot]), self._made(slot), worth.at(k))
             leaves.inside.append(leaf)
             _put(leaves, leaf)
             self._write_scores(number)
         self.live[over] = False
+
+    def _made(self, slot: int) -> Picks:
+        """The nodes that were picked: to end an episode is none."""
+        picks = self.picks.of(slot)
+        return picks[:-1] if picks[-1:] == (self.arena.engine.batch.layout.nodes,) else picks
 
 
 def conditioned(noisy: Floats, largest: Floats) -> Floats:

@@ -34,9 +34,9 @@ def vary_rounds(policy: Policy, seed: int, done: int) -> None:
 def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
     """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
     packed = pack(engine.batch, engine.environments, policy.signature)
-    graph = packed.graph[packed.legal]
+    graph = packed.choice_graph[packed.choice_legal]
     with torch.no_grad():
-        logits = policy(packed).logits.double().cpu().numpy()[packed.legal]
+        logits = policy(packed).logits.double().cpu().numpy()[packed.choice_legal]
         count = np.maximum(np.bincount(graph, minlength=packed.graphs), 1)  # (graphs,)
         mean = np.bincount(graph, logits, packed.graphs) / count
         found = float(np.sqrt(np.square(logits - mean[graph]).mean()))

@@ -233,7 +233,8 @@ class Loop:
 
     def _is_perfect(self) -> bool:
         """Nothing is left to gain: right on every graph, in episodes that cannot be shorter."""
-        fixed = self.problem.terminate is None and self.problem.correct is not None
+        ends = self.problem.terminate is not None or self.problem.may_stop
+        fixed = not ends and self.problem.correct is not None
         wanted = self.recipe.validation.stop_when_perfect
         return wanted and fixed and self.progress.perfect >= PERFECT
 

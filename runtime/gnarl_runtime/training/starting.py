@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checkpoints.arrays import CheckpointError
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint
@@ -23,10 +25,15 @@ START = "start.safetensors"
 
 
 def policy_from(loaded: TrainedPolicy, problem: Problem) -> Policy:
-    """The weights for `problem`, whose features must be those that they were trained on."""
-    require_same_signature(loaded.policy, problem, str(loaded.path))
-    policy = Policy(problem, loaded.meta.policy, reading=loaded.policy.reading)
-    restore_module(policy, module_arrays(loaded.policy))
+    """The weights for `problem`, whose features must be those that they were trained on.
+
+    What they do not know yet is when to stop: that begins anew, always from the same weights.
+    """
+    require_same_signature(loaded.policy, problem, str(loaded.path), learns_to_stop=True)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        policy = Policy(problem, loaded.meta.policy, reading=loaded.policy.reading)
+    restore_module(policy, {**module_arrays(policy), **module_arrays(loaded.policy)})
     return policy
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -15,7 +15,13 @@ from gnarl_compiler.interpret.trace import describe_changes
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import GRAPH, NODE, ORACLE, PAIR
 from gnarl_runtime.viewing.places import ASPECT, Places
-from gnarl_runtime.viewing.recording import Decision, Moment, Recording, labels_of
+from gnarl_runtime.viewing.recording import (
+    Decision,
+    Moment,
+    Recording,
+    labels_of,
+    pointers_from,
+)
 from gnarl_runtime.viewing.source_marks import Line, phase_lines, written_lines
 
 Pair = tuple[int, int]
@@ -136,7 +142,7 @@ def page_of(recording: Recording, places: Places, subtitle: str) -> Page:
         places=tuple((round(float(x), 4), round(float(y), 4)) for x, y in places),
         edges=_pairs(graph.edges()),
         weights=_weights(recording),
-        node_features=_columns(_of_nodes(shown)),
+        node_features=(*_columns(_of_nodes(shown)), *map(_from_pick, _of_rows(shown))),
         graph_features=_columns(_of_graph(shown)),
         masks=_columns(_of_pairs(shown)),
         phases=_phases(problem, recording.adviser),
@@ -191,6 +197,16 @@ def _of_pairs(features: Sequence[Feature]) -> list[Feature]:
     return [f for f in features if f.width == 2 and f.is_truth]
 
 
+def _of_rows(features: Sequence[Feature]) -> list[Feature]:
+    """Pointers of pairs and edges, of which the row of a pick is shown as arrows."""
+    return [f for f in features if f.points_between]
+
+
+def _from_pick(feature: Feature) -> Column:
+    (column,) = _columns([feature])
+    return replace(column, name=f"{feature.name}[pick, ·]")
+
+
 def _columns(features: Sequence[Feature]) -> tuple[Column, ...]:
     return tuple(
         Column(
@@ -236,7 +252,10 @@ def _frame(recording: Recording, moment: Moment, reasons: _Numbered) -> Frame:
         legal=tuple(np.flatnonzero(moment.legal).tolist()),
         chances=_weighed(made.chances) if made else (),
         advice=None if moment.advice is None else _weighed(moment.advice),
-        nodes=tuple(_values(f, moment) for f in _of_nodes(shown)),
+        nodes=(
+            *(_values(f, moment) for f in _of_nodes(shown)),
+            *(tuple(pointers_from(f, moment)) for f in _of_rows(shown)),
+        ),
         graph=tuple(_values(f, moment) for f in _of_graph(shown)),
         masks=tuple(_true_pairs(f, moment, directed) for f in _of_pairs(shown)),
         added=_where(now & ~before, directed),

@@ -26,8 +26,9 @@ def learned_chooser(policy: Policy, problem: Problem, nodes: int) -> Chooser:
             output = policy(packed)
             verify_numbers(output)
             logs = log_chances(output, packed)
-        found: Chances = np.zeros((1, state.n))
-        packed.spread(logs.double().exp().cpu().numpy(), found)
-        return np.asarray(found[0])
+        found: Chances = np.zeros((1, batch.layout.choices))
+        packed.spread_choices(logs.double().exp().cpu().numpy(), found)
+        ends = found[0, nodes:]
+        return np.concatenate([found[0, : state.n], ends])
 
     return Chooser("trained policy", chances, best=True)

@@ -13,7 +13,8 @@ from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import Change, Ending, State
 from gnarl_compiler.interpret.trace import Step, Trace
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Feature, Problem
+from gnarl_dsl.model.kinds import EDGE
 from gnarl_runtime.readers.raw import Imported
 from gnarl_runtime.viewing.choosers import Chances, Chooser
 
@@ -47,6 +48,21 @@ class Moment:
     total: float  # reward before the pick
     objectives: tuple[float, ...]  # as at the start of the round
     decision: Decision | None
+
+
+def pointers_from(feature: Feature, moment: Moment) -> list[int]:
+    """Of pointers that pairs or edges have, those from one node: the first of the round's picks.
+
+    A picture has no room for all of them. Before there is a pick, and where there is no edge, a
+    node points to itself.
+    """
+    values = moment.features[feature.name]
+    nodes = np.arange(len(values))
+    picks = (*moment.picks, moment.decision.pick) if moment.decision else moment.picks
+    if not picks:
+        return [int(node) for node in nodes]
+    joined = moment.adjacency[picks[0]] if feature.place is EDGE else True
+    return [int(node) for node in np.where(joined, values[picks[0]], nodes)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +119,7 @@ class _Witness:
                 features={**game.observation(state), **state.features},
                 adjacency=state.adjacency if mutable else state.episode.instance.graph.adjacency,
                 legal=game.mask(state),
-                advice=advice,
+                advice=None if advice is None else advice[: state.n],
                 total=paid + (before.total if before else 0.0),
                 objectives=self.objectives(state),
                 decision=None,
@@ -118,7 +134,8 @@ class _Witness:
         return tuple(self.game.objective(state, entry.name) for entry in entries)
 
     def decided(self, step: Step) -> None:
-        decision = Decision(step.pick, self.chances, step.changes, step.reward, step.why)
+        chances = self.chances[: len(self.moments[-1].legal)]  # of nodes
+        decision = Decision(step.pick, chances, step.changes, step.reward, step.why)
         self.moments[-1] = replace(self.moments[-1], decision=decision)
 
 
@@ -142,6 +159,9 @@ def record(
         if step.number == MOST_STEPS:
             trace.stopped = f"left after {MOST_STEPS:,} steps"
             break
+    if trace.chosen:  # where it was ended it stands, and that is its end
+        witness.moments.pop()
+        trace.stopped = "by choice"
     if not witness.moments or witness.moments[-1].decision is not None:
         witness.look(trace.state, None)
     return _recording(witness, trace)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gnarl_dsl.model.kinds import NODE, ORACLE, STATE
 from gnarl_runtime.viewing.places import ASPECT, Places
-from gnarl_runtime.viewing.recording import Moment, Recording, labels_of
+from gnarl_runtime.viewing.recording import Moment, Recording, labels_of, pointers_from
 
 _PER_ROW = 3
 _WIDTH = 3.5  # inches of one step
@@ -101,9 +101,11 @@ class _Panel:
 
     def draw_pointers(self) -> None:
         for feature in self.recording.problem.features:
-            if not feature.points or feature.stage is ORACLE:
+            points = feature.points or feature.points_between
+            if not points or feature.stage is ORACLE:
                 continue
-            for node, to in enumerate(self.moment.features[feature.name].tolist()):
+            of_nodes = self.moment.features[feature.name].tolist() if feature.points else None
+            for node, to in enumerate(of_nodes or pointers_from(feature, self.moment)):
                 if to != node:
                     self.arrow(node, to)
 

@@ -100,7 +100,7 @@ class Formulas:
         pointers = self.readable(s, "pointer")
         options += [(1, lambda f=f: f.name) for f in pointers if f.place == "graph"]
         if s.depth > 0:
-            cells = [f for f in pointers if f.place == "node"]
+            cells = [f for f in pointers if f.place != "graph"]
             options += [(1, lambda f=f: self.cell(f, s)) for f in cells]
             options += self.calls(s, "node")
             options.append((1, lambda: f"({self.optional(s.deeper())} otherwise {self.some(s)})"))

@@ -104,7 +104,7 @@ class SpecWriter(Updates):
         if self.names.mutable and stage != "derived":
             places.remove("edge")
         if kind == "pointer":
-            places = ["node", "graph"]
+            places += ["node", "graph"]
         place = "node" if kind == "mask_one" else self.one_of(places)
         count = 2 + self.pick(2) if kind in ("named", "numbered") else 0
         choices = ("red", "green", "blue")[:count] if kind == "named" else ()
@@ -189,6 +189,8 @@ class SpecWriter(Updates):
         if known.place == "edge" and names:
             scope = replace(scope, edges=((names[0], names[1]),))
             if not self.names.directed:
+                if known.type == "pointer" and not self.apart(scope):
+                    return place, ""
                 return place, self.mirrored_value(known, scope)
         return place, self.value(known, scope)
 
@@ -233,6 +235,9 @@ class SpecWriter(Updates):
             self.lines["end"].append(f"limit 1 + {self.number(_INPUT)} rounds")
         if self.chance(2):
             self.lines["end"].append(f"valid {self.truth(Scope(budget=3, hidden=True))}")
+        if self.chance(5):
+            when = f" when {self.truth(Scope(budget=3))}" if self.chance(2) else ""
+            self.lines["end"].append(f"may stop{when}")
         label = Scope(oracle=True, hidden=True, budget=3)
         correct = self.chance(2)
         if correct:
@@ -352,7 +357,7 @@ def random_input(feature: Feature, graph: Graph, rng: np.random.Generator) -> Ar
         case "mask_one":
             return np.asarray(rng.integers(graph.n))
         case "pointer":
-            return np.asarray(rng.integers(graph.n, size=shape))
+            values = np.asarray(rng.integers(graph.n, size=shape))
         case "mask":
             values = np.asarray(rng.random(shape) < 0.5)
         case "point":

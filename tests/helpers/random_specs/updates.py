@@ -76,8 +76,19 @@ class Updates(Formulas):
             case "named":
                 one, other = self.one_of(known.choices), self.one_of(known.choices)
                 return f"(if {self.mirrored_truth(s)} then {one} else {other})"
+            case "pointer":
+                one, other = self.one_of(self.apart(s)), self.one_of(self.apart(s))
+                return f"(if {self.mirrored_truth(s)} then {one} else {other})"
             case _:
                 return self.level(known, self.mirrored_number(s))
+
+    def apart(self, s: Scope) -> list[str]:
+        """Nodes that are the same from either end of the edge."""
+        marks = [f.name for f in self.readable(replace(s, budget=0), "mask_one")]
+        tops = [
+            f.name for f in self.readable(replace(s, budget=0), "pointer") if f.place == "graph"
+        ]
+        return [name for name in s.nodes if name not in s.edges[-1]] + marks + tops
 
     def block(self, s: Scope, indent: str, depth: int, loop: tuple[str, ...] = ()) -> list[str]:
         lines: list[str] = []
@@ -152,6 +163,8 @@ class Updates(Formulas):
             self.around = inner
             return lines + self.block(inner, indent + "  ", 1, inner.edges[-1])
         for known in own[:2]:
+            if known.type == "pointer" and not self.apart(inner):
+                continue
             value = self.mirrored_value(known, replace(inner, infinite=False))
             lines.append(f"{indent}  {known.name}[{ends}] := {value}")
         if self.names.mutable:

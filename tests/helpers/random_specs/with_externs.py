@@ -18,7 +18,7 @@ _CALLED = 3  # externs in a spec
 def with_externs(text: str, seed: int) -> str:
     """A few externs on features of the spec, called in metrics, objectives, derived features."""
     rng, problem = random.Random(seed), gnarl.loads(text)
-    whole = [f for f in problem.features if (f.place, f.type) in WHOLE]
+    whole = [f for f in problem.features if (f.place, f.type) in WHOLE and not f.type.apart]
     lines: list[str] = []
     for number in range(_CALLED):
         own = rng.sample(whole, min(len(whole), rng.randrange(3)))

@@ -21,7 +21,7 @@ from gnarl_compiler.emit.abi import TURNS
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
-from gnarl_compiler.interpret.state import Episode
+from gnarl_compiler.interpret.state import STOP, Episode
 from gnarl_dsl import model
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.parts import parts_inside
@@ -142,6 +142,15 @@ class Board:
         for name in follows:
             yield (column := Column(name, start, self.bytes_of(name).shape[1]))
             start += column.width
+
+    @property
+    def choices(self) -> int:
+        """What can be picked: nodes, and to end the episode."""
+        return self.nodes + self.problem.may_stop
+
+    def as_picked(self, pick: int) -> int:
+        """A pick as the interpreter has it."""
+        return STOP if pick == self.nodes else pick
 
     def opening(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether nothing has been picked in the round of these states."""

@@ -118,7 +118,7 @@ class Space:
         depth = int(self.depth[state])
         at, picks = state - int(self.starts[depth]), []
         for layer in reversed(self.layers[1 : depth + 1]):
-            picks.append(int(layer.pick[at]))
+            picks.append(self.board.as_picked(int(layer.pick[at])))
             at = int(layer.parent[at])
         return tuple(reversed(picks))
 
@@ -174,9 +174,9 @@ class Space:
         return self.board.value(kernel, self.rows[states], self.instance[states])
 
     def expert(self, name: str, states: Index | None = None) -> NDArray[np.float64]:
-        """An expert's distribution (states, nodes); zeros also where asking it stops the spec."""
+        """An expert's distribution (states, choices); zeros also where asking it stops the spec."""
         states = np.arange(len(self)) if states is None else states
-        result = np.zeros((len(states), self.board.nodes))
+        result = np.zeros((len(states), self.board.choices))
         for part, count in self._chunks(Role.EXPERT.of(name), states):
             result[part] = ask_expert(self.board, name, count)
         return result
@@ -200,7 +200,7 @@ class Space:
 
 def ask_expert(board: Board, name: str, count: int) -> NDArray[np.float64]:
     """An expert's distribution in the first slots of a board, which hold states."""
-    out = np.zeros((count, board.nodes))
+    out = np.zeros((count, board.choices))
     try:
         board.run(Role.EXPERT.of(name), count, np.arange(count), out)
     except SpecFault:

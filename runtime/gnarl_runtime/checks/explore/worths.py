@@ -108,7 +108,7 @@ class ExpertView:
 
     @cached_property
     def support(self) -> Truths:
-        """(states, nodes) what the expert may pick."""
+        """(states, choices) what the expert may pick."""
         return self.distribution > 0
 
     @cached_property
@@ -153,7 +153,7 @@ class ExpertView:
 
 def follow_expert(name: str, board: Board, rows: Rows, instance: Index) -> Truths:
     """The picks of an expert, for an exploration of its own play."""
-    wanted = np.zeros((len(rows), board.nodes), np.bool_)
+    wanted = np.zeros((len(rows), board.choices), np.bool_)
     for start in range(0, len(rows), board.room):
         part = slice(start, start + board.room)
         board.load(rows[part], instance[part], Role.EXPERT.of(name))

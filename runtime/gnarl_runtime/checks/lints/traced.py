@@ -83,12 +83,11 @@ class _Walk:
             state = moved.state
 
     def pick(self, state: State, number: int, slip: float) -> int:
-        legal = np.flatnonzero(self.game.mask(state))
+        legal = self.game.choices(state)
         if not self.experts or self.rng.random() < slip:
             return int(self.rng.choice(legal))
         name = self.experts[number // 3 % len(self.experts)].name
-        answers = np.flatnonzero(self.game.expert(state, name))
-        return int(self.rng.choice(answers if len(answers) else legal))
+        return int(self.rng.choice(self.game.answers(state, name) or legal))
 
     def note_alternatives(self, state: State) -> None:
         self.traced.states += 1

@@ -77,7 +77,7 @@ def check_finish(view: View, name: str) -> Iterator[Found]:
     play = view.expert(name)
     what = (
         f"the expert `{name}` is done, but the episode goes on: later picks can spoil the answer; "
-        "likely fix: `terminate when correct`, or a shorter horizon"
+        "likely fix: `terminate when correct`, `may stop`, or a shorter horizon"
     )
     span = view.problem.horizon.span
     yield Found("expert-silent", np.flatnonzero(play.done), what, span, name)

@@ -98,7 +98,7 @@ def _smallest(space: Space, found: Found) -> Failure:
     state = int(found.states[best])
     picks = space.picks_to(state)
     if found.last is not None:
-        picks = (*picks, int(found.last[best]))
+        picks = (*picks, space.board.as_picked(int(found.last[best])))
     message = found.message if isinstance(found.message, str) else found.message(best)
     instance = space.board.instances[int(owner[best])]
     count = len(found.states)

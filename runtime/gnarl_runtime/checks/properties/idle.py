@@ -226,7 +226,8 @@ def refers_to_correct(node: object) -> bool:
 
 def _remember(part: Part, space: Space, state: int, last: tuple[int, ...]) -> None:
     instance = space.board.instances[int(space.instance[state])]
-    part.seen.append((instance, (*space.picks_to(state), *last)))
+    picks = map(space.board.as_picked, last)
+    part.seen.append((instance, (*space.picks_to(state), *picks)))
 
 
 def state_arrays(board: Board) -> tuple[str, ...]:

@@ -105,7 +105,8 @@ class Twin:
     def _arrive(self, before: Layer, depth: int, odd: list[tuple[str, Index]]) -> NDArray[np.uint8]:
         """Follow every transition into a layer; those that meet in a state must still meet."""
         owner = before.instance[before.source]
-        picks = self.order[owner, before.picks]
+        ends = np.full((len(self.order), 1), self.board.nodes)  # has no name
+        picks = np.hstack([self.order, ends])[owner, before.picks]
         stepped = self.board.step(before.rows[before.source], owner, picks)
         led = np.flatnonzero(before.target >= 0)
         size = len(self.space.layers[depth].rows)
@@ -169,9 +170,9 @@ class Twin:
         return move(here, owner), there
 
     def along(self, values: Values, owner: Index) -> Values:
-        """Values per node (states, n) under the new names."""
-        moved = np.empty_like(values)
-        np.put_along_axis(moved, self.order[owner], values, axis=1)
+        """Values per node (states, n) under the new names; what is behind the nodes stays."""
+        moved, n = values.copy(), self.order.shape[1]
+        np.put_along_axis(moved[:, :n], self.order[owner], values[:, :n], axis=1)
         return moved
 
     def across(self, values: Values, owner: Index) -> Values:

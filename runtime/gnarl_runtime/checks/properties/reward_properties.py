@@ -159,7 +159,7 @@ def paid_on_the_way(space: Space) -> Numbers:
     """The sum of rewards of the play that was found first to lead to each state."""
     paid = np.zeros(len(space))
     for depth, layer in enumerate(space.layers[1:], 1):
-        before, width = space.layers[depth - 1], space.board.nodes
+        before, width = space.layers[depth - 1], space.board.choices
         place = np.searchsorted(
             before.source * width + before.picks, layer.parent * width + layer.pick
         )

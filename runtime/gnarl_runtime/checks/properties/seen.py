@@ -71,7 +71,7 @@ def looks_of(space: Space) -> tuple[Index, NDArray[np.bool_]]:
     """A number for each state, the same where a network reads the same; what each window shows."""
     board, batch = space.board, space.board.work.batch
     look = np.full(len(space), _OVER)
-    shown = np.zeros((len(space), board.nodes), np.bool_)
+    shown = np.ones((len(space), board.choices), np.bool_)  # no window hides that it may be ended
     known: dict[tuple[int, int, bytes], int] = {}
     states, rounds = np.flatnonzero(space.live), space.field("rounds")
     for start in range(0, len(states), board.room):
@@ -80,7 +80,7 @@ def looks_of(space: Space) -> tuple[Index, NDArray[np.bool_]]:
         packed = pack(batch, np.arange(len(own)))
         table = np.zeros((len(own), board.nodes), np.bool_)
         packed.spread(np.ones(len(packed.graph), np.bool_), table)
-        shown[own] = table
+        shown[own, : board.nodes] = table
         for number, seen in zip(own.tolist(), seen_in(packed), strict=True):
             key = int(space.instance[number]), int(rounds[number]), seen
             look[number] = known.setdefault(key, len(known))

@@ -17,7 +17,7 @@ from gnarl_compiler.build.artifact import Artifact
 from gnarl_compiler.emit.abi import Kernel, Role
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
-from gnarl_compiler.interpret.state import SpecRunError, State
+from gnarl_compiler.interpret.state import STOP, SpecRunError, State
 from gnarl_compiler.support.endings import DEAD_END, RUNNING, TERMINATED, TRUNCATED, SpecFault
 from gnarl_dsl.model import CostTerm, Problem
 from gnarl_runtime.batch.batch import pack_bits
@@ -142,7 +142,8 @@ class _Pair:
     def step(self, pick: int) -> str | None:
         """The same pick in both; a difference in what it pays or whether it works."""
         assert self.state is not None
-        self.run("step", np.array([pick]), self.rewards, self.kernels.fault)
+        action = self.kernels.batch.layout.nodes if pick == STOP else pick
+        self.run("step", np.array([action]), self.rewards, self.kernels.fault)
         try:
             moved = self.game.step(self.state, pick)
         except SpecRunError as error:
@@ -169,6 +170,8 @@ class _Pair:
         batch, game, n = self.kernels.batch, self.game, state.n
         yield "the end", batch.ended[0], _ENDED[state.ended]
         yield "the mask", batch.legal[0, :n], game.mask(state)
+        if self.problem.may_stop:
+            yield "whether it may be ended", batch.legal[0, -1], game.may_stop(state)
         yield "the phase", batch.phase[0], state.phase
         yield "the last picks", batch.last[0], state.last
         yield "the rounds", batch.rounds[0], state.rounds

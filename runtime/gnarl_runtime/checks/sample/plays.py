@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
 from gnarl_compiler.emit.abi import Role
+from gnarl_compiler.interpret.state import STOP
 from gnarl_compiler.support.endings import RUNNING, TERMINATED, SpecFault
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.checks.explore.artifacts import batch_for
@@ -91,7 +92,9 @@ class Arena:
 
     def picks(self, slot: int) -> tuple[int, ...]:
         """What was picked in a slot from its reset on."""
-        return tuple(int(row[slot]) for row in self._rows[: self.lengths[slot]])
+        ends = self.batch.layout.nodes
+        made = (int(row[slot]) for row in self._rows[: self.lengths[slot]])
+        return tuple(STOP if pick == ends else pick for pick in made)
 
     def values(self, kernel: str, slots: Index) -> NDArray[np.float64]:
         """What a kernel says about some slots, in their order."""

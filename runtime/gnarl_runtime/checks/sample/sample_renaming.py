@@ -80,7 +80,8 @@ class _Pairs:
         arena = self.arena
         arena.batch.ended[[*broken, *(self.count + k for k in broken)]] = 1
         picks = arena.choose(rng)
-        picks[self.there] = self.names[self.here, picks[self.here]]
+        ends = np.full((self.count, 1), arena.batch.layout.nodes)  # has no name
+        picks[self.there] = np.hstack([self.names, ends])[self.here, picks[self.here]]
         arena.advance(picks)
 
     def differences(self) -> Iterator[tuple[int, str]]:
@@ -142,7 +143,8 @@ class _Pairs:
     def _aligned(self, there: Values) -> Values:
         """Cells of the second half in the places that the first half has them in."""
         if there.ndim == 2:
-            return np.take_along_axis(there, self.names, axis=1)
+            nodes = np.take_along_axis(there, self.names, axis=1)
+            return np.hstack([nodes, there[:, self.names.shape[1] :]])
         if there.ndim == 3:
             rows = np.take_along_axis(there, self.names[:, :, None], axis=1)
             return np.take_along_axis(rows, self.names[:, None, :], axis=2)

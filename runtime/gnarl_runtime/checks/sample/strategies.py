@@ -119,7 +119,7 @@ def plays(
         instance, game = draw(given), Interpreter(problem)
         states, picks = [game.reset(instance)], []
         for choice in draw(few | many):
-            legal = np.flatnonzero(game.mask(states[-1])).tolist()
+            legal = game.choices(states[-1])
             if not legal:
                 break
             picks.append(legal[choice % len(legal)])

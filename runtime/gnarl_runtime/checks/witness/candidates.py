@@ -100,7 +100,8 @@ def _without_nodes(
         feature = problem.feature(name)
         options = _kept_values(feature, values, names)
         columns = [{**column, name: option} for column in columns for option in options]
-    yield from (Instance(graph, inputs, instance.tags[kept]) for inputs in columns[:8])
+    found = (Instance(graph, inputs, instance.tags[kept]) for inputs in columns[:8])
+    yield from (cleared(problem, one) for one in found)
 
 
 def _kept_values(feature: Feature, values: Array, names: dict[int, int]) -> list[Array]:

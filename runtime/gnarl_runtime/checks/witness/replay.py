@@ -93,7 +93,7 @@ def _shows(game: Interpreter, failure: Failure, played: Played) -> bool:
         case "reward-misleads":
             return misleads(game, failure.instance, failure.picks, expert)
         case "window-loses":
-            return bool(failure.picks) and window_loses(game, failure.instance, played)
+            return bool(failure.picks) and window_loses(game, failure.picks[-1], played)
         case "idle":
             return is_idle(game, failure.span, played)
         case "relabelling":

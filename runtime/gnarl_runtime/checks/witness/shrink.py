@@ -13,7 +13,7 @@ import numpy as np
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
-from gnarl_compiler.interpret.state import SpecRunError
+from gnarl_compiler.interpret.state import STOP, SpecRunError
 from gnarl_dsl.model import Problem
 from gnarl_runtime.checks.findings.findings import Failure
 from gnarl_runtime.checks.witness.candidates import acceptable, pieces, smaller_instances
@@ -140,5 +140,6 @@ def without_rounds(
 ) -> tuple[int, ...]:
     """The picks under new names; rounds that pick a node without one are left out."""
     rounds = rounds_of(problem, picks)
-    kept = [group for group in rounds if all(pick in names for pick in group)]
-    return tuple(names[pick] for group in kept for pick in group)
+    known = {**names, STOP: STOP}
+    kept = [group for group in rounds if all(pick in known for pick in group)]
+    return tuple(known[pick] for group in kept for pick in group)

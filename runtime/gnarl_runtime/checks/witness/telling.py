@@ -8,13 +8,11 @@ from itertools import islice
 from textwrap import wrap
 from typing import assert_never
 
-import numpy as np
-
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.explain import why_illegal
-from gnarl_compiler.interpret.state import SpecRunError, State
+from gnarl_compiler.interpret.state import STOP, SpecRunError, State
 from gnarl_compiler.interpret.trace import describe_instance, summarise_changes
 from gnarl_dsl.model import Expr, Problem
 from gnarl_dsl.model.kinds import INPUT
@@ -99,8 +97,8 @@ def _play(game: Interpreter, failure: Failure, played: Played) -> Iterator[str]:
 def _row(game: Interpreter, played: Played, k: int, pick: int) -> list[str]:
     before = played.states[k]
     phase = game.problem.phases[before.phase].name
-    legal = _listed(np.flatnonzero(game.mask(before)).tolist())
-    known = [str(k + 1), str(before.rounds + 1), phase, str(pick), legal]
+    legal = _listed(game.choices(before))
+    known = [str(k + 1), str(before.rounds + 1), phase, _named(pick), legal]
     if k >= len(played.moves):
         return [*known, "", "stops with an error"]
     move = played.moves[k]
@@ -153,7 +151,7 @@ def _quoted(problem: Problem, clause: Expr) -> str:
 def _experts(game: Interpreter, state: State, expert: str | None) -> Iterator[str]:
     names = [expert] if expert else [e.name for e in game.problem.experts]
     for name in names if state.ended is None else ():
-        support = np.flatnonzero(game.expert(state, name)).tolist()
+        support = game.answers(state, name)
         answer = f"picks one of {_listed(support)}" if support else "has no answer"
         yield f"  expert {name} {answer}"
 
@@ -240,6 +238,10 @@ def _expected(broken: Property, expert: str | None) -> str:
             assert_never(broken)
 
 
+def _named(pick: int) -> str:
+    return "stop" if pick == STOP else str(pick)
+
+
 def _listed(nodes: tuple[int, ...] | list[int]) -> str:
-    shown = " ".join(map(str, nodes[:20]))
+    shown = " ".join(map(_named, nodes[:20]))
     return shown + (" …" if len(nodes) > 20 else "") if nodes else "none"

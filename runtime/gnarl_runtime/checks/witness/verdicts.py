@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
@@ -156,19 +155,19 @@ class Mean:
         return self.known.get(key, 0.0)
 
     def _computed(self, state: State) -> float:
-        chances = self._chances(state)
-        if state.ended is not None or not chances.any():
+        picks = self._picks(state)
+        if not picks:
             self.ends.append(self.game.objective(state))
             return self.ends[-1]
-        self.indifferent &= bool(((chances > 0) == self.game.mask(state)).all())
-        picks = np.flatnonzero(chances)
-        after = [self.of(self.game.step(state, int(pick)).state) for pick in picks]
-        return float(np.dot(chances[picks], after) / chances.sum())
+        self.indifferent &= picks == self.game.choices(state)
+        after = [self.of(self.game.step(state, pick).state) for pick in picks]
+        return float(np.mean(after))
 
-    def _chances(self, state: State) -> NDArray[np.float64]:
-        if state.ended is not None or self.expert is None:
-            return self.game.mask(state).astype(np.float64)
-        return self.game.expert(state, self.expert)
+    def _picks(self, state: State) -> list[int]:
+        """Each is as likely as the others."""
+        if self.expert is None or state.ended is not None:
+            return self.game.choices(state)
+        return self.game.answers(state, self.expert)
 
 
 def earns_the_same(game: Interpreter, instance: Instance) -> bool:
@@ -188,8 +187,8 @@ def _random_play(
     """What random legal picks earn until the end, and the picks."""
     state, earned = game.reset(instance), 0.0
     picks: list[int] = []
-    while state.ended is None and len(picks) < _PICKS and (legal := game.mask(state)).any():
-        picks.append(int(rng.choice(np.flatnonzero(legal))))
+    while len(picks) < _PICKS and (choices := game.choices(state)):
+        picks.append(int(rng.choice(choices)))
         move = game.step(state, picks[-1])
         state, earned = move.state, earned + move.reward
     return earned, tuple(picks)
@@ -198,10 +197,10 @@ def _random_play(
 # What a window leaves out
 
 
-def window_loses(game: Interpreter, instance: Instance, played: Played) -> bool:
+def window_loses(game: Interpreter, pick: int, played: Played) -> bool:
     """Whether the last pick does something else in another state that looks the same."""
     before, move = played.states[-2], played.moves[-1]
-    pick, seen = move.state.last[before.phase], look(before)
+    seen = look(before)
     for state, _ in explore(game, played.states[0]):
         if state.ended is None and state.rounds == before.rounds and look(state) == seen:
             other = game.step(state, pick)

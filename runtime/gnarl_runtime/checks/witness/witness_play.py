@@ -66,7 +66,7 @@ def is_silent(game: Interpreter, state: State, expert: str | None) -> bool:
     """Whether the episode goes on and the expert has no answer."""
     if state.ended is not None or game.is_dead_end(state):
         return False
-    return not game.expert(state, expert).any()
+    return not game.answers(state, expert)
 
 
 def is_done(game: Interpreter, state: State, expert: str | None) -> bool:
@@ -77,7 +77,7 @@ def is_done(game: Interpreter, state: State, expert: str | None) -> bool:
 def follows(game: Interpreter, played: Played, picks: Sequence[int], expert: str | None) -> bool:
     """Whether every pick is one that the expert may make."""
     pairs = zip(played.states, picks, strict=False)
-    return all(game.expert(state, expert)[pick] > 0 for state, pick in pairs)
+    return all(pick in game.answers(state, expert) for state, pick in pairs)
 
 
 def ends_badly(game: Interpreter, state: State, expert: str | None) -> bool:
@@ -100,11 +100,11 @@ def expert_ends(
         if key in seen:
             continue
         seen.add(key)
-        answers = np.flatnonzero(game.expert(state, expert)) if state.ended is None else ()
-        if not len(answers):
+        answers = game.answers(state, expert) if state.ended is None else []
+        if not answers:
             yield state, picks
         for pick in answers:
-            waiting.append((game.step(state, int(pick)).state, (*picks, int(pick))))
+            waiting.append((game.step(state, pick).state, (*picks, pick)))
 
 
 # Searches
@@ -127,14 +127,14 @@ def explore(
     while waiting:
         state, path = waiting.popleft()
         yield state, path
-        for pick in np.flatnonzero(game.mask(state)):
+        for pick in game.choices(state):
             if len(seen) >= most:
                 break
-            after = game.step(state, int(pick)).state
+            after = game.step(state, pick).state
             key = identity(after)
             if key not in seen:
                 seen.add(key)
-                waiting.append((after, (*path, int(pick))))
+                waiting.append((after, (*path, pick)))
 
 
 def can_end_well(game: Interpreter, state: State, most: int = SEARCHED) -> bool | None:
@@ -194,7 +194,7 @@ def _advice(game: Interpreter, waiting: Plays, expert: str | None) -> Plays:
     """Where one more pick of the expert leads from states that are not over; equal ones once."""
     reached: dict[bytes, tuple[State, tuple[int, ...]]] = {}
     for state, path in waiting:
-        for pick in np.flatnonzero(game.expert(state, expert)) if not state.ended else ():
-            after = game.step(state, int(pick)).state
-            reached.setdefault(identity(after), (after, (*path, int(pick))))
+        for pick in game.answers(state, expert) if not state.ended else ():
+            after = game.step(state, pick).state
+            reached.setdefault(identity(after), (after, (*path, pick)))
     return list(reached.values())[:PLAYS]

@@ -71,7 +71,7 @@ def same_views(game: Interpreter, here: State, there: State, permutation: Permut
     if not np.array_equal(game.mask(here), game.mask(there)[permutation]):
         return False
     for name, values in game.observation(here).items():
-        moved = relabel_values(problem.feature(name), values, permutation)
+        moved = relabel_values(problem.feature(name), values, permutation, here.adjacency)
         if not _close(moved, game.observation(there)[name]):
             return False
     if (game.correct(here), game.valid(here)) != (game.correct(there), game.valid(there)):

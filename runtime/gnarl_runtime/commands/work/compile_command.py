@@ -38,6 +38,9 @@ def compile_command(args: argparse.Namespace) -> int:
             "For example: gnarl-compile bfs (more with --help)"
         )
     options = Options(parse_params(args.param), args.allow_costly, args.werror)
+    for file in args.extern:
+        told = "is not run: what is shown here needs no code; commands that play take it"
+        print(f"gnarl-compile: --extern {file} {told}", file=sys.stderr)
     results = [compile_argument(spec, options) for spec in args.specs]
     if args.out is not None:
         verify_modules(results, Path(args.out))

@@ -69,7 +69,7 @@ def _print_text(play: Trace, request: Request) -> int:
     print(widths.row("step", "round", "phase", "pick", "reward", "legal", "what changed"))
     for step in play.steps(request.why):
         changes = summarise_changes(problem, step.changes) or "-"
-        legal = " ".join(map(str, step.legal))
+        legal = " ".join([*map(str, step.legal), *["stop"] * step.may_stop])
         reward = f"{step.reward:.4g}"
         print(widths.row(step.number, step.round, step.phase, step.pick, reward, legal, changes))
         for node, reason in step.why:
@@ -117,7 +117,7 @@ def _text(value: str | float | bool | None) -> str:
 def _ending(play: Trace) -> dict[str, str | float | bool | None]:
     game, state, problem = play.game, play.state, play.game.problem
     facts: dict[str, str | float | bool | None] = {
-        "ended": play.stopped or state.ended,
+        "ended": play.stopped or (f"{state.ended} by choice" if play.chosen else state.ended),
         "rounds": state.rounds,
         "horizon": state.episode.horizon,
     }
@@ -141,6 +141,7 @@ def _print_json(play: Trace, request: Request) -> int:
             "round": step.round,
             "phase": step.phase,
             "legal": list(step.legal),
+            **({"may_stop": step.may_stop} if problem.may_stop else {}),
             "pick": step.pick,
             "changed": describe_changes(problem, step.changes),
             "reward": step.reward,

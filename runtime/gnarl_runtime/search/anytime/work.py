@@ -252,7 +252,7 @@ class Work:
         new = np.flatnonzero(~again)
         if len(new):
             picks[new] = self._choose(slots[new])
-        made = picks != STOP
+        made = (picks != STOP) & (picks < self.arena.engine.batch.layout.nodes)
         self.own.append(slots[made], picks[made])
         self.arena.step(slots, picks)
 
@@ -338,6 +338,9 @@ class Work:
         none = np.flatnonzero(~open_.any(axis=1))
         if len(none):
             legal = self.arena.legal[slots[none]].astype(np.float64)
+            if self.arena.engine.problem.may_stop:  # the old picks have been made: so it ended
+                ends = self.arena.legal[slots[none], -1]
+                legal[ends, :-1] = 0.0
             picks[none] = draw_picks(legal, turn.uniform(self.task.seed, "order")[none])
         return np.asarray(picks, np.int64)
 

@@ -123,8 +123,10 @@ class RankPlayer:
         meant = engine.expert(self.expert)[turn.slots] > 0
         silent = ~meant.any(axis=1)
         meant[silent] = engine.batch.legal[turn.slots[silent]]
-        tags = np.where(meant, engine.batch.tags[turn.slots], np.iinfo(np.uint64).max)
+        nodes = meant[:, : engine.batch.layout.nodes]
+        tags = np.where(nodes, engine.batch.tags[turn.slots], np.iinfo(np.uint64).max)
         picks = np.asarray(tags.argmin(axis=1), np.int64)
+        picks[~nodes.any(axis=1)] = engine.batch.layout.nodes  # to end it is all that is left
         picks[silent & engine.batch.opening(turn.slots)] = STOP
         return picks
 

@@ -257,7 +257,8 @@ class Branching:
         self, slots: Index, depth: int, parents: Index, picks: Index, root: bool = False
     ) -> None:
         """Ends of episodes: is one of them the best so far?"""
-        worth = self.arena.worth(slots, np.full(len(slots), depth))
+        stopped = picks == self.engine.batch.layout.nodes  # which is no pick of a node
+        worth = self.arena.worth(slots, depth - stopped[: len(slots)])
         for place in np.lexsort((-worth.value, -worth.level))[:1].tolist():
             # An end that counts for nothing is still an episode, where there is no other.
             if worth.at(place) > self.best.worth or not self.best.played:
@@ -267,7 +268,8 @@ class Branching:
             self._note_ceiling(slots, worth.level)
 
     def _way(self, parent: int, pick: int) -> Picks:
-        return (*self.tree.picks_to(parent), pick)
+        way = self.tree.picks_to(parent)
+        return way if pick == self.engine.batch.layout.nodes else (*way, pick)
 
     def _note_ceiling(self, slots: Index, level: NDArray[np.int64]) -> None:
         """Ends that do not count stand for others of the same value, which might."""

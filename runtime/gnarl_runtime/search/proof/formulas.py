@@ -45,8 +45,9 @@ class Formulas:
             asked = (phase.when, phase.allow)
             self.roots += [Root(number, ref) for ref in asked if ref is not None]
             self._collect(number, phase.update, False)
-        if program.terminate is not None:
-            self.roots.append(Root(TERMINATE, program.terminate))
+        stop = None if program.stop is None else program.stop.when
+        ends = (program.terminate, stop)
+        self.roots += [Root(TERMINATE, ref) for ref in ends if ref is not None]
 
     def _collect(self, phase: int, body: tuple[ir.Statement, ...], looped: bool) -> None:
         for statement in body:

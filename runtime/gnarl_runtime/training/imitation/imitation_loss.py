@@ -20,8 +20,8 @@ def imitation_loss(
     `set`: -log of the probability of picking any of the expert's nodes. `kl`: the policy's
     divergence from the expert's distribution. `ce`: the same without the expert's entropy.
     """
-    meant = label > 0  # (nodes,)
-    graph = torch.from_numpy(packed.graph).to(label.device)[meant]
+    meant = label > 0  # (choices,)
+    graph = torch.from_numpy(packed.choice_graph).to(label.device)[meant]
     wanted, chance = label[meant].to(log_chance), log_chance[meant]
     labelled = int(torch.unique_consecutive(graph).numel())
     match kind:

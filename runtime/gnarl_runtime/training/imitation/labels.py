@@ -10,28 +10,28 @@ from gnarl_runtime.batch.pack import Packed
 
 
 def label_rows(labels: NDArray[np.float64], packed: Packed) -> NDArray[np.float32]:
-    """Padded distributions (graphs, N) as one row (nodes,) in the order of the pack.
+    """Padded distributions (graphs, N) as one row (choices,) in the order of the pack.
 
     What an expert would pick outside of a window is left out.
     """
-    row: NDArray[np.float32] = packed.of_rows(labels).astype("f4")
+    row: NDArray[np.float32] = packed.of_choices(labels).astype("f4")
     if packed.node is None:
         return row
-    total = np.bincount(packed.graph, row, packed.graphs).astype("f4")  # (graphs,)
-    row /= np.where(total > 0, total, 1)[packed.graph]
+    total = np.bincount(packed.choice_graph, row, packed.graphs).astype("f4")  # (graphs,)
+    row /= np.where(total > 0, total, 1)[packed.choice_graph]
     return row
 
 
 def count_outside(labels: NDArray[np.float64], packed: Packed) -> int:
     """In how many graphs the expert would pick only nodes that the network does not read."""
-    inside = np.bincount(packed.graph, packed.of_rows(labels), packed.graphs) > 0
+    inside = np.bincount(packed.choice_graph, packed.of_choices(labels), packed.graphs) > 0
     return int((labels.any(axis=1) & ~inside).sum())
 
 
 def draw_labelled(
     labels: NDArray[np.float64], legal: NDArray[np.bool_], uniform: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """A node of each graph drawn from its label; without a label, from its legal nodes."""
+    """A pick of each graph drawn from its label; without a label, from what is legal."""
     picks = np.zeros(len(labels), np.int64)  # (graphs,)
     _draw(labels, legal, uniform, picks)
     return picks

@@ -156,8 +156,8 @@ class ImproveTrainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         chances = log_chances(self.policy(lesson.packed), lesson.packed)
-        rows = lesson.packed.rows(lesson.wanted)
-        wanted = torch.from_numpy(rows[rows >= 0]).to(chances.device)  # what the network reads
+        places = lesson.packed.places(lesson.wanted)
+        wanted = torch.from_numpy(places[places >= 0]).to(chances.device)  # what the network reads
         loss = -chances[wanted].sum() / max(len(wanted), 1)
         self.optimizer.zero_grad()
         loss.backward()

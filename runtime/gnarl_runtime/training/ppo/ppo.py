@@ -99,7 +99,7 @@ class PpoTrainer:
             actions = sample(output, packed, torch.from_numpy(uniform)).cpu().numpy()
             chances = log_chances(output, packed).cpu().numpy()
         buffer.actions[step] = actions
-        buffer.log_chances[step] = chances[packed.rows(actions)]
+        buffer.log_chances[step] = chances[packed.places(actions)]
         buffer.values[step] = output.values.cpu().numpy()
         engine.step(actions)
         buffer.rewards[step] = engine.rewards

@@ -31,7 +31,7 @@ class PpoLoss:
 def ppo_loss(output: Output, samples: Samples, recipe: Reinforcement) -> PpoLoss:
     """The clipped surrogate, the critic's squared error and the entropy of the legal picks."""
     device = output.values.device
-    chances = log_chances(output, samples.packed)  # (nodes,)
+    chances = log_chances(output, samples.packed)  # (choices,)
     log_ratio = chances[samples.picks.to(device)] - samples.log_chances.to(device)  # (samples,)
     return combine_losses(
         log_ratio,

@@ -26,7 +26,7 @@ class Samples:
     """Some decisions of a rollout."""
 
     packed: Packed  # the states, a graph each
-    picks: Tensor  # (samples,) the picked nodes, numbered through the pack
+    picks: Tensor  # (samples,) the picks, numbered through the choices of the pack
     log_chances: Tensor  # (samples,) of the picks when they were made
     advantages: Tensor  # (samples,)
     returns: Tensor  # (samples,)
@@ -84,7 +84,7 @@ class RolloutBuffer:
         packed = pack(self.states, chosen, signature)
         return Samples(
             packed,
-            torch.from_numpy(packed.rows(self.actions.reshape(-1)[chosen])),
+            torch.from_numpy(packed.places(self.actions.reshape(-1)[chosen])),
             torch.from_numpy(self.log_chances.reshape(-1)[chosen]),
             _rows(estimates.advantages, chosen),
             _rows(estimates.returns, chosen),

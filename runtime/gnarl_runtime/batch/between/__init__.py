@@ -1,0 +1,1 @@
+"""Pointers of edges or pairs in, what messages tell of them out."""
