@@ -14,20 +14,19 @@ import argparse
 import sys
 from statistics import median
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gnarl_dsl as gnarl
 from benchmarks.frame import aligned, heading, say, show, speed_parser
 from benchmarks.machine import load_average, pin_to_one_core, provenance
-from benchmarks.speed.sampling import Sampler
-from gnarl_dsl.model import Problem
-from gnarl_runtime.envs.engine import Engine, compile_for
-from gnarl_runtime.instances.pools import draw_pool
+
+if TYPE_CHECKING:
+    from gnarl_dsl.model import Problem
 
 PROBLEMS = ("mvc", "bfs")
 SIZES = (64, 256, 1024, 4096)
 SLOTS = 64
-_FAMILY = "instances ba\n  train 1  ba(n = 16, m = 4)\n"
+_SPLITS = ("train", "valid", "test")
+_FAMILY = "instances ba\n" + "".join(f"  {split}  1  ba(n = 16, m = 4)\n" for split in _SPLITS)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -58,12 +57,18 @@ def measured(spec: str, seconds: float) -> dict[str, Any]:
 
 def same_degree(spec: str) -> Problem:
     """A shipped spec, its instances drawn from one family."""
+    import gnarl_dsl as gnarl
+
     text = gnarl.load(spec).sources[0].text
     return gnarl.loads(text[: text.index("\ninstances ") + 1] + _FAMILY)
 
 
 def nanoseconds(problem: Problem, nodes: int, seconds: float) -> float:
     """One pick in one slot, the median over steps of a batch."""
+    from benchmarks.speed.sampling import Sampler
+    from gnarl_runtime.envs.engine import Engine, compile_for
+    from gnarl_runtime.instances.pools import draw_pool
+
     compiled = compile_for(problem)
     pool = draw_pool(problem, count=2, nodes=nodes, seed=0, oracles=compiled.oracles)
     engine, sampler = Engine(compiled, pool, SLOTS), Sampler(0)
