@@ -249,14 +249,15 @@ def failing(found: Sequence[Found]) -> set[str]:
 
 def test_kernels_that_look_at_numbers_of_nodes_are_caught() -> None:
     problem = shipped("dfs")
-    artifact = tampered(problem, "allowed = True", "allowed = pick != 0 or n[b] < 3")
+    all_of_them = "legal[b, :n[b]] = True"
+    artifact = tampered(problem, all_of_them, f"{all_of_them}; legal[b, 0] = n[b] < 3")
     space = explore(problem, some_instances(problem, 3, 16), artifact=artifact)
     assert failing(list(check_renaming(View(space), 0))) == {"relabelling"}
 
 
 def test_updates_that_look_at_numbers_of_nodes_are_caught() -> None:
     problem = shipped("dfs")
-    artifact = tampered(problem, "s_reach[b, pick] = True", "s_reach[b, pick] = pick > 0")
+    artifact = tampered(problem, "write_reach(b, pick, True", "write_reach(b, pick, pick > 0")
     space = explore(problem, some_instances(problem, 3, 16), artifact=artifact)
     assert failing(list(check_renaming(View(space), 0))) == {"relabelling"}
 

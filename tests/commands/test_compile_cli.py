@@ -248,11 +248,18 @@ def test_emit_nothing_else(capsys: Capture) -> None:
 def test_emit_ir_and_python(capsys: Capture) -> None:
     code, out, _ = run("mvc", "--emit", "ir", capsys=capsys)
     assert code == 0
-    assert "forall" in out
+    assert "share of in_cover" in out
     code, out, _ = run("mvc", "--emit", "python", capsys=capsys)
     assert code == 0
     assert "def step(" in out
     compile(out, "mvc.py", "exec")
+
+
+def test_costs_of_a_round_are_shown(capsys: Capture) -> None:
+    code, out, _ = run("mvc", "--emit", "costs", capsys=capsys)
+    assert code == 0
+    line = next(line for line in out.splitlines() if line.startswith("terminate"))
+    assert line.split() == ["terminate", "4", "m", "2"]
 
 
 def test_generated_modules_are_written(tmp_path: Path, capsys: Capture) -> None:

@@ -9,8 +9,10 @@ from gnarl_compiler.ir.ops import Program, Unsupported
 from gnarl_compiler.ir.printing import print_program
 from gnarl_compiler.ir.verify import verify_program
 from gnarl_compiler.lower.program import lower_problem
+from gnarl_compiler.passes.costs import print_costs
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode, hoist_inputs, prune
 from gnarl_compiler.passes.tabulate import tabulate
+from gnarl_compiler.passes.tally import tally
 from gnarl_dsl.model import Problem
 
 
@@ -20,14 +22,19 @@ class Generated:
 
     program: Program
     python: str
+    found_anew: Program  # the same before writes kept anything but tables
 
     @property
     def ir(self) -> str:
         return print_program(self.program)
 
+    @property
+    def costs(self) -> str:
+        return print_costs(self.found_anew, self.program)
+
 
 def generate(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING) -> Generated:
-    """Lower, prune, hoist, tabulate and emit; the IR is verified after every pass."""
+    """Lower, prune, hoist, tabulate, tally and emit; the IR is verified after every pass."""
     lowered = lower_problem(problem, reward)
     verify_program(lowered, problem)
     pruned = prune(lowered, mode)
@@ -36,7 +43,9 @@ def generate(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHIN
     verify_program(hoisted, problem)
     tabled = tabulate(hoisted, problem)
     verify_program(tabled, problem)
-    return Generated(tabled, emit_module(tabled, problem))
+    tallied = tally(tabled, problem)
+    verify_program(tallied, problem)
+    return Generated(tallied, emit_module(tallied, problem), tabled)
 
 
 __all__ = ["Generated", "Unsupported", "generate"]

@@ -49,8 +49,7 @@ def plain_names(home: str) -> dict[str, Any]:
             names[name] = FunctionType(function.__code__, names, name)
         elif function is not None:
             names[name] = plain_names(function.__module__)[function.__name__]
-    if "njit" in names:
-        names["njit"] = _unchanged
+    names.update({name: _unchanged for name in ("njit", "inlined") if name in names})
     return names
 
 

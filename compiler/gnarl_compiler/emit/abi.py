@@ -177,6 +177,22 @@ def kept_array(number: int) -> str:
     return f"kept{number}"
 
 
+CHOICES = "choices"  # how many nodes the mask allows, where writes keep it
+
+
+@dataclass(frozen=True)
+class TallyArrays:
+    """The arrays of a tally; for a sum also of what its summands have in common."""
+
+    total: str
+    grain: str  # the least power of two that makes whole numbers of all of them
+    top: str  # the greatest of them, without their signs
+
+    @classmethod
+    def of(cls, number: int) -> TallyArrays:
+        return cls(f"tally{number}", f"grain{number}", f"top{number}")
+
+
 # The literal
 
 

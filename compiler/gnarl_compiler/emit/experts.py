@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from gnarl_compiler.emit.abi import TURNS, Role, array_name, kept_array
+from gnarl_compiler.emit.abi import CHOICES, TURNS, Role, array_name, kept_array
 from gnarl_compiler.emit.kernels import Module, can_stop, emit_function, emit_kernel
+from gnarl_compiler.emit.upkeep import tally_tables
 from gnarl_compiler.emit.values import emit_number, emit_value, hoist, skip
 from gnarl_compiler.emit.writer import Function, Writer
 from gnarl_compiler.ir import ops as ir
@@ -175,7 +176,8 @@ def _changing_arrays(module: Module) -> set[str]:
     own = {array_name(feature) for feature in features if feature.stage.written}
     graph = set(_GRAPH) if program.mutable else set()
     live = {kept_array(code.number) for code in program.kept if code.follows}
-    return own | graph | live | {"last", "phase", "legal", *TURNS}
+    live |= {array for code in program.tallies for array in tally_tables(program, code)}
+    return own | graph | live | {"last", "phase", "legal", CHOICES, *TURNS}
 
 
 def _greedy_scores(writer: Writer, reaches: list[Function], stops: bool) -> None:

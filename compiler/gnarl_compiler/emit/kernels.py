@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
 
 from gnarl_compiler.emit.abi import (
+    CHOICES,
     CORE,
     TURNS,
     VIEWS,
@@ -21,12 +24,39 @@ from gnarl_compiler.emit.abi import (
     kept_array,
 )
 from gnarl_compiler.emit.updates import emit_cells, emit_kept, emit_statements, emit_zeros
-from gnarl_compiler.emit.values import emit_number, emit_value, forget_state, hoist
-from gnarl_compiler.emit.writer import Function, Source, Writer
+from gnarl_compiler.emit.upkeep import (
+    emit_first_tally,
+    emit_total,
+    emit_write,
+    followed,
+    is_sum,
+    tally_tables,
+    write_axes,
+)
+from gnarl_compiler.emit.values import (
+    MEMO,
+    emit_chain,
+    emit_joined,
+    emit_loops,
+    emit_number,
+    emit_value,
+    forget_state,
+    hoist,
+)
+from gnarl_compiler.emit.writer import (
+    Function,
+    Source,
+    Writer,
+    axis_name,
+    total_name,
+    write_name,
+)
+from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Ref
+from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import GRAPH, NODE
+from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, NODE_VALUE
 from gnarl_dsl.report.diagnostics import InternalError
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -42,6 +72,7 @@ class Module:
     functions: list[Function] = field(default_factory=list)
     kernels: list[Kernel] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    shared: dict[str, Function] = field(default_factory=dict)  # what others call, by name
 
     @classmethod
     def of(cls, program: ir.Program, problem: Problem) -> Module:
@@ -49,7 +80,8 @@ class Module:
         for name in [*names, *(phase.name for phase in program.phases)]:
             verify_identifier(name)
         kept = [kept_array(code.number) for code in program.kept]
-        arrays = [*CORE, *TURNS, *VIEWS, *names, *kept]
+        kept += [array for code in program.tallies for array in tally_tables(program, code)]
+        arrays = [*CORE, *TURNS, *VIEWS, *names, *kept, CHOICES]
         order = {name: position for position, name in enumerate(arrays)}
         return cls(Source.of(program, problem), order)
 
@@ -63,7 +95,9 @@ class Module:
 
     def abi(self) -> Abi:
         """What callers of the kernels have to know."""
-        scratch = {name: kind for f in self.functions for name, kind in f.scratch.items()}
+        used = {array for kernel in self.kernels for array in kernel.arrays}
+        spaces = {name: kind for f in self.functions for name, kind in f.scratch.items()}
+        scratch = {name: kind for name, kind in spaces.items() if name in used}
         return Abi(
             kernels=tuple(self.kernels),
             features=tuple(self._features()),
@@ -83,6 +117,11 @@ class Module:
             kind = self.program.infos[code.value].kind.array
             place = GRAPH if code.axis is None else NODE
             yield KeptTable(kept_array(code.number), kind, place, live=bool(code.follows))
+        for tally in self.program.tallies:
+            for array in tally_tables(self.program, tally):
+                yield KeptTable(array, "float64", GRAPH, live=True)
+        if self.program.phases[0].mask is not None:
+            yield KeptTable(CHOICES, "int64", GRAPH, live=True)
 
 
 def emit_function(
@@ -92,24 +131,48 @@ def emit_function(
     doc: str,
     body: Body,
     axes: Sequence[str] = (),
+    kernel: bool = False,
 ) -> Function:
-    """One function with whatever arrays its body turns out to need."""
+    """One function with whatever arrays its body turns out to need.
+
+    What kernels call becomes a part of them, unless it makes arrays, which have to be counted.
+    """
     verify_identifier(name)
-    writer = Writer(module.source, axes, module.faults)
+    writer = Writer(module.source, axes, module.faults, module.shared)
     body(writer)
     arrays = tuple(sorted(writer.arrays, key=module.position))
     head = f"def {name}({', '.join([*first, *arrays])}):"
-    text = "\n".join(["@njit", head, f'    """{doc}"""', *writer.lines])
+    decorator = "@njit" if kernel or makes_arrays(writer) else "@inlined"
+    text = "\n".join([decorator, head, f'    """{doc}"""', *writer.lines])
     made = Function(name, tuple(first), arrays, writer.scratch, writer.stops, text)
     module.functions.append(made)
     return made
+
+
+def makes_arrays(writer: Writer) -> bool:
+    """Whether a function makes arrays, or calls one that may."""
+    text, problem = "\n".join(writer.lines), writer.source.problem
+    called = {op.function for op in writer.program.ops if isinstance(op, ir.Call)}
+    makers = {
+        "np.empty",
+        "np.zeros",
+        "np.ones",
+        ".copy",
+        ".astype",
+        "called_back",
+        "stop",
+        "roots_of",
+    }
+    makers |= {"set_edge", "set_numbered_edge"}
+    makers |= {twin_name(problem, name) for name in called if twin_of(problem, name) is not None}
+    return any(f"{maker}(" in text for maker in makers)
 
 
 def emit_kernel(
     module: Module, role: Role, subject: str, first: Sequence[str], doc: str, body: Body
 ) -> None:
     """A function that callers may call."""
-    made = emit_function(module, role.of(subject), first, doc, body)
+    made = emit_function(module, role.of(subject), first, doc, body, kernel=True)
     module.kernels.append(Kernel(role, subject, made.first, made.arrays))
 
 
@@ -132,6 +195,49 @@ def verify_identifier(name: str) -> None:
 # Parts that kernels call
 
 
+def emit_chains(module: Module) -> None:
+    """What follows pointers that are the same wherever a chain is asked for."""
+    program = module.program
+    for ref, op in enumerate(program.ops):
+        if not isinstance(op, ir.Chase):
+            continue
+        name = module.source.chains[ref]
+        parts = [part for part in (op.following, op.cost) if part is not None]
+        reached = (program.ops[part] for part in reachable(program, parts))
+        here = all(program.infos[part].axes <= {op.at} for part in parts)
+        whole = (ir.Local, ir.Reduce, ir.Chase, ir.Reach, ir.Roots, ir.Call)
+        if name in module.shared or not here or any(isinstance(o, whole) for o in reached):
+            continue
+        ends = ["start"] if op.target is None else ["start", "target"]
+        doc = f"What {op.op} comes to from a node, and from all on the way."
+        body = partial(_follow, op=op)
+        made = emit_function(module, name, ["b", *ends], doc, body, [op.at])
+        module.shared[name] = made
+
+
+def _follow(writer: Writer, op: ir.Chase) -> None:
+    target = None if op.target is None else "target"
+    writer.line(f"return {emit_chain(writer, op, MEMO, 'start', target)}")
+
+
+def emit_upkeep(module: Module, fill_legal: Function) -> None:
+    """What writes cells that something follows, and what reads sums that are kept."""
+    for code in module.program.tallies:
+        if is_sum(module.program, code):
+            name, doc = total_name(code), "A sum that writes keep; in order where order matters."
+            made = emit_function(module, name, ["b"], doc, partial(emit_total, code=code))
+            module.shared[name] = made
+    for name in followed(module.program):
+        feature = module.source.features[name]
+        first = ["b", *map(axis_name, write_axes(feature)), *["edge"] * (feature.place is EDGE)]
+        doc = f"Write a cell of {name} and bring up to date what follows it."
+        body = partial(emit_write, feature=feature, fill_legal=fill_legal)
+        made = emit_function(
+            module, write_name(name), [*first, "value"], doc, body, write_axes(feature)
+        )
+        module.shared[write_name(name)] = made
+
+
 def emit_update(module: Module, phase: ir.PhaseCode) -> Function | None:
     if not phase.update:
         return None
@@ -147,21 +253,71 @@ def emit_update(module: Module, phase: ir.PhaseCode) -> Function | None:
 
 def emit_fill_legal(module: Module) -> Function:
     def body(writer: Writer) -> None:
-        legal, phase = writer.use("legal"), writer.use("phase")
+        phase = writer.use("phase")
         writer.line("count = 0")
         for number, code in enumerate(module.program.phases):
             test = "if" if number == 0 else "elif"
             with writer.block(f"{test} {phase}[b] == {number}:"):
-                hoist(writer, [code.allow])
-                with writer.loop(f"for pick in range({writer.use('n')}[b]):", PICK):
-                    allowed = "True" if code.allow is None else emit_value(writer, code.allow)
-                    writer.line(f"allowed = {allowed}")
-                    writer.line(f"{legal}[b, pick] = allowed")
-                    writer.line("count += allowed")
+                _fill_mask(writer, code.allow)
         writer.line("return count")
 
     doc = "Mark the legal nodes; how many there are."
     return emit_function(module, "fill_legal", ["b"], doc, body)
+
+
+def _fill_mask(writer: Writer, allow: Ref | None) -> None:
+    legal, nodes = writer.use("legal"), f"{writer.use('n')}[b]"
+    if allow is None:
+        writer.line(f"{legal}[b, :{nodes}] = True")
+        writer.line(f"count = {nodes}")
+        return
+    hoist(writer, [allow])
+    near = _near_pick(writer.program, allow)
+    if near is None:
+        with writer.loop(f"for pick in range({nodes}):", PICK):
+            _mark(writer, (allow,))
+    else:
+        writer.line(f"{legal}[b, :] = False")
+        domain = ir.Domain("near", (PICK,), near.node, near.direction)
+        emit_loops(writer, (domain,), None, partial(_mark, writer, near.rest))
+
+
+def _mark(writer: Writer, allow: tuple[Ref, ...]) -> None:
+    """Whether a node is legal: all of these conditions hold."""
+    cell = f"{writer.use('legal')}[b, pick]"
+    if not allow:
+        writer.line(f"{cell} = True")
+        writer.line("count += 1")
+        return
+    writer.line(f"allowed = {emit_joined(writer, 'and', allow)}")
+    writer.line(f"{cell} = allowed")
+    writer.line("count += allowed")
+
+
+@dataclass(frozen=True)
+class _NearPick:
+    """A condition that only neighbours of a node can meet, and what else they have to."""
+
+    node: Ref
+    direction: Literal["both", "out", "in"]
+    rest: tuple[Ref, ...]
+
+
+def _near_pick(program: ir.Program, allow: Ref) -> _NearPick | None:
+    """What a mask along the edges of one node comes to; arcs are listed by where they lead."""
+    op = program.ops[allow]
+    parts = op.args if isinstance(op, ir.Logic) and op.op == "and" else (allow,)
+    for part in parts:
+        edge = program.ops[part]
+        if not isinstance(edge, ir.HasEdge):
+            continue
+        rest = tuple(ref for ref in parts if ref != part)
+        ends = (edge.source, edge.target) if program.directed else (edge.target, edge.source)
+        for pick, node in (ends, ends[::-1] if not program.directed else ends):
+            picked = program.ops[pick] == ir.Axis(PICK, NODE_VALUE)
+            if picked and not program.infos[node].axes:
+                return _NearPick(node, "in" if program.directed else "both", rest)
+    return None
 
 
 def emit_turn(module: Module) -> Function | None:
@@ -185,11 +341,21 @@ def emit_turn(module: Module) -> Function | None:
 
 
 def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> Function:
+    """Of an ended episode no node is legal; a mask that writes keep is cleared only then."""
     terminate, stop = module.program.terminate, module.program.stop
+    kept = module.program.phases[0].mask is not None
 
     def body(writer: Writer) -> None:
         rounds = writer.use("rounds")
-        writer.line(f"{writer.use('legal')}[b, :] = False")
+        clear = f"{writer.use('legal')}[b, :] = False"
+
+        def end(code: str) -> None:
+            if kept:
+                writer.line(clear)
+            writer.line(f"return {code}")
+
+        if not kept:
+            writer.line(clear)
         if turn is not None:
             writer.line(f"{writer.use('picked')}[b, :] = False")
             writer.line(f"number = {writer.call(turn, 'b', '0')}")
@@ -197,12 +363,13 @@ def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> 
             writer.line(f"{writer.use('phase')}[b] = number if {some} else 0")
         if terminate is not None:
             with writer.block(f"if {emit_value(writer, terminate)}:"):
-                writer.line("return TERMINATED")
+                end("TERMINATED")
         for bound, code in (("horizon", "TERMINATED"), ("limit", "TRUNCATED")):
             with writer.block(f"if {rounds}[b] >= {writer.use(bound)}[b] - 1e-9:"):
-                writer.line(f"return {code}")
+                end(code)
         opens = "" if turn is None else f"{some} and "
-        with writer.block(f"if {opens}{writer.call(fill_legal, 'b')} > 0:"):
+        count = f"{writer.use(CHOICES)}[b]" if kept else writer.call(fill_legal, "b")
+        with writer.block(f"if {opens}{count} > 0:"):
             if stop is not None:
                 when = "True" if stop.when is None else emit_value(writer, stop.when)
                 writer.line(f"{writer.use('legal')}[b, -1] = {when}")
@@ -237,7 +404,7 @@ def emit_pay(module: Module) -> Function | None:
 # Kernels
 
 
-def emit_reset(module: Module, ending: Function) -> None:
+def emit_reset(module: Module, fill_legal: Function, ending: Function) -> None:
     program = module.program
 
     def slot(writer: Writer) -> None:
@@ -249,6 +416,8 @@ def emit_reset(module: Module, ending: Function) -> None:
         limit = "INF" if program.limit is None else emit_value(writer, program.limit)
         writer.line(f"{writer.use('limit')}[b] = {limit}")
         forget_state(writer)
+        if program.phases[0].mask is not None:
+            writer.line(f"{writer.use(CHOICES)}[b] = {writer.call(fill_legal, 'b')}")
         writer.line(f"{writer.use('ended')}[b] = {writer.call(ending, 'b')}")
         potential = "0.0"
         if program.reward is not None and program.reward.kind == "potential":
@@ -270,6 +439,8 @@ def _emit_first_values(writer: Writer, program: ir.Program) -> None:
     for code in program.kept:
         if code.follows:
             emit_kept(writer, code)
+    for tally in program.tallies:
+        emit_first_tally(writer, tally)
     for cells in program.derived:
         emit_zeros(writer, cells)
 

@@ -12,6 +12,7 @@ from gnarl_compiler.emit.imports import import_lines
 from gnarl_compiler.emit.kernels import (
     Module,
     can_stop,
+    emit_chains,
     emit_ending,
     emit_fill_legal,
     emit_judges,
@@ -21,6 +22,7 @@ from gnarl_compiler.emit.kernels import (
     emit_step,
     emit_turn,
     emit_update,
+    emit_upkeep,
 )
 from gnarl_compiler.emit.views import emit_views
 from gnarl_compiler.ir import ops as ir
@@ -39,14 +41,16 @@ def emit_module(program: ir.Program, problem: Problem) -> str:
 
 def _emit_functions(module: Module) -> None:
     program = module.program
-    updates = [emit_update(module, phase) for phase in program.phases]
+    emit_chains(module)
     fill_legal = emit_fill_legal(module)
+    emit_upkeep(module, fill_legal)
+    updates = [emit_update(module, phase) for phase in program.phases]
     turn = emit_turn(module)
     ending = emit_ending(module, fill_legal, turn)
     pay = emit_pay(module)
     if any(map(can_stop, updates)) and any(code.greedy for code in program.experts):
         emit_stop(module)
-    emit_reset(module, ending)
+    emit_reset(module, fill_legal, ending)
     emit_step(module, updates, fill_legal, ending, pay, turn)
     for code in program.experts:
         if code.greedy is None:

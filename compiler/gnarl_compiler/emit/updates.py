@@ -15,12 +15,12 @@ from gnarl_compiler.emit.values import (
     hoist,
     skip,
 )
-from gnarl_compiler.emit.writer import Writer, axis_name
+from gnarl_compiler.emit.writer import Writer, axis_name, write_name
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref
 from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.model import Feature
-from gnarl_dsl.model.kinds import CATEGORICAL, CATEGORY, EDGE, NODE, NUMBER, SCALAR, TRUTH
+from gnarl_dsl.model.kinds import CATEGORICAL, CATEGORY, EDGE, NUMBER, SCALAR, TRUTH
 from gnarl_dsl.report.source import Span
 
 _BUFFER = {NUMBER: "np.float64", TRUTH: "np.bool_"}
@@ -111,21 +111,12 @@ def _write_cell(writer: Writer, statement: ir.Store, index: list[str], value: st
         writer.line(f"{edge} = {writer.use('edge_id')}[b, {', '.join(index)}]")
         with writer.block(f"if {edge} < 0:"):
             _fault(writer, span, f"`{name}` has no cell between nodes that are not joined")
-        index = [edge]
-    writer.line(f"{array}[{', '.join(['b', *index])}] = {value}")
-    if feature.place is NODE and not feature.single:
-        _refresh(writer, name, index[0])
-
-
-def _refresh(writer: Writer, feature: str, node: str) -> None:
-    """Bring the tables that follow a feature up to date at a node."""
-    for code in writer.program.kept:
-        if feature in code.follows and code.axis is not None:
-            at = axis_name(code.axis)
-            writer.line(f"{at} = {node}")
-            with writer.scope([code.axis]):
-                value = emit_value(writer, code.value)
-                writer.line(f"{writer.use(kept_array(code.number))}[b, {at}] = {value}")
+        index = [*index, edge] if write_name(name) in writer.shared else [edge]
+    write = writer.shared.get(write_name(name))
+    if write is not None:
+        writer.line(writer.call(write, "b", *index, value))
+    else:
+        writer.line(f"{array}[{', '.join(['b', *index])}] = {value}")
 
 
 def _fits(writer: Writer, feature: Feature, ref: Ref) -> bool:

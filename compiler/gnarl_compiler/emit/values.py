@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import assert_never
 
-from gnarl_compiler.emit.abi import CALLS, kept_array
-from gnarl_compiler.emit.writer import Part, Writer, axis_name
+from gnarl_compiler.emit.abi import CALLS, TallyArrays, kept_array
+from gnarl_compiler.emit.writer import Part, Writer, axis_name, total_name
 from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref, Unsupported
@@ -27,6 +27,7 @@ from gnarl_dsl.report.diagnostics import InternalError
 _LONG_TEXT = 100
 _LARGE_FORMULA = 300  # operations, with what is shared counted each time
 _LIGHT = 6  # operations
+_LOOP = 60.0  # operations that make it worth asking something else first
 _FEW_STEPS = 32  # room at first
 _EXACT = 2**53  # up to here whole numbers and floats are the same
 _STARTS = {"exists": "False", "forall": "True", "min": "INF", "max": "-INF"}
@@ -109,6 +110,8 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             return f"{emit_value(writer, op.row)}[{emit_value(writer, op.node)}]"
         case ir.Call():
             return writer.keep(ref, emit_call(writer, op))
+        case ir.Tallied():
+            return _tallied(writer, ref, writer.program.tallies[op.number])
         case ir.Kept():
             table = writer.use(kept_array(op.number))
             return (
@@ -116,6 +119,14 @@ def _emit_op(writer: Writer, ref: Ref) -> str:
             )
         case _:
             assert_never(op)
+
+
+def _tallied(writer: Writer, ref: Ref, code: ir.TallyCode) -> str:
+    """A count as it stands; a sum is a function, which looks whether it may be used."""
+    known = writer.shared.get(total_name(code))
+    if known is not None:
+        return writer.keep(ref, writer.call(known, "b"))
+    return f"{writer.use(TallyArrays.of(code.number).total)}[b]"
 
 
 def _read(writer: Writer, op: ir.Read) -> str:
@@ -189,7 +200,22 @@ def _aside(writer: Writer, ref: Ref) -> Part:
 
 def _logic(writer: Writer, op: ir.Logic) -> str:
     _share(writer, op.args)
-    return _joined(writer, [emit_value(writer, op.args[0])], op.op, op.args[1:])
+    return emit_joined(writer, op.op, _loops_last(writer, op.args))
+
+
+def _loops_last(writer: Writer, args: tuple[Ref, ...]) -> tuple[Ref, ...]:
+    """What needs a loop only where the rest leaves it open; the order makes no other difference."""
+
+    def work(ref: Ref) -> float:
+        known = 0.0 if writer.known(ref) is not None else writer.source.costs.of(ref).usual
+        return known if known > _LOOP else 0.0
+
+    return tuple(sorted(args, key=work))
+
+
+def emit_joined(writer: Writer, word: str, refs: tuple[Ref, ...]) -> str:
+    """`a and b and …`, or the same with `or`."""
+    return _joined(writer, [emit_value(writer, refs[0])], word, refs[1:])
 
 
 def _joined(writer: Writer, texts: list[str], word: str, rest: tuple[Ref, ...]) -> str:
@@ -466,10 +492,24 @@ def _reduce(writer: Writer, op: ir.Reduce) -> str:
     if _is_light(writer, op):
         emit_loops(writer, op.domains, stop, lambda: _add_or_not(writer, op, result))
     else:
-        emit_loops(writer, op.domains, stop, lambda: _accumulate(writer, op, result), filters)
+        early = [f for f in filters if writer.program.infos[f[0]].axes <= writer.bound_axes]
+        left = [f for f in filters if f not in early]
+        with _unless(writer, early):
+            emit_loops(writer, op.domains, stop, lambda: _accumulate(writer, op, result), left)
     if op.op == "sum" and op.body is not None and not writer.program.infos[op.body].finite:
         _valueless(writer, result)
     return result
+
+
+@contextmanager
+def _unless(writer: Writer, filters: Filters) -> Iterator[None]:
+    """Lines that are skipped where a filter rules out everything."""
+    tests = [emit_negation(writer, r) if holds else emit_value(writer, r) for r, holds in filters]
+    if not tests:
+        yield
+        return
+    with writer.block(f"if {' and '.join(tests)}:"):
+        yield
 
 
 def _is_light(writer: Writer, op: ir.Reduce) -> bool:
@@ -658,6 +698,7 @@ def _pointers(writer: Writer, ref: Ref, axis: str) -> str:
 # What a chain comes to at a node follows from what it comes to at the next, so a memo keeps it:
 # `memo1_known` says per node how much is known, `memo1_value` what, `memo1_path` is the way there.
 
+MEMO = "memo"  # of a function that follows chains: what it is given
 _MEMO = {"known": "int8", "value": "float64", "path": "int64"}  # NumPy types
 _UNKNOWN, _UNDERWAY, _ENDS, _CIRCLES = 0, 1, 2, 3
 
@@ -681,14 +722,28 @@ def _differ_in_start(writer: Writer, one: Ref, other: Ref) -> bool:
     left, right = writer.program.ops[one], writer.program.ops[other]
     assert isinstance(left, ir.Chase)
     assert isinstance(right, ir.Chase)
-    return left == replace(right, start=left.start)
+    chains = writer.source.chains
+    return chains[one] == chains[other] and left.target == right.target
 
 
 def _chase(writer: Writer, ref: Ref, op: ir.Chase) -> str:
-    hoist(writer, [op.following, op.cost])
+    """A call of the function that follows such chains, if they do not depend on where it is."""
+    chain = writer.shared.get(writer.source.chains[ref])
+    if chain is None:
+        hoist(writer, [op.following, op.cost])
     memo = _memo(writer, ref)
     start = writer.named(emit_value(writer, op.start))
     target = None if op.target is None else writer.named(emit_value(writer, op.target))
+    if chain is None:
+        return emit_chain(writer, op, memo, start, target)
+    ends = [start] if target is None else [start, target]
+    own = {f"{MEMO}_{part}": partial(_space, writer, memo, part) for part in _MEMO}
+    arrays = [own[name]() if name in own else writer.use(name) for name in chain.arrays]
+    return f"{chain.name}({', '.join(['b', *ends, *arrays])})"
+
+
+def emit_chain(writer: Writer, op: ir.Chase, memo: str, start: str, target: str | None) -> str:
+    """Lines that follow a chain until something is known of it."""
     at, steps, result = axis_name(op.at), writer.fresh("steps"), writer.fresh()
     writer.line(f"{at} = {start}")
     writer.line(f"{steps} = 0")

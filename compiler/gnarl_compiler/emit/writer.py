@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gnarl_compiler.emit.abi import Fault, array_name
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Ref, Unsupported
+from gnarl_compiler.passes.costs import Costs
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.report.source import Span
 
@@ -23,17 +24,23 @@ _MOST_LOOPS = 18  # Python takes 20 nested ones
 
 @dataclass(frozen=True)
 class Source:
-    """What functions are written from; `sizes` are those of the formulas."""
+    """What functions are written from; `sizes` are those of the formulas, `costs` their work.
+
+    `chains` names each chain of pointers, wherever it starts and leads: equal ones alike.
+    """
 
     program: ir.Program
     problem: Problem
     sizes: Sequence[int]
+    costs: Costs
+    chains: Mapping[Ref, str]
     features: Mapping[str, Feature]
 
     @classmethod
     def of(cls, program: ir.Program, problem: Problem) -> Source:
         features = {feature.name: feature for feature in problem.features}
-        return cls(program, problem, _formula_sizes(program), features)
+        sizes, chains = _formula_sizes(program), _chain_names(program)
+        return cls(program, problem, sizes, Costs(program), chains, features)
 
 
 def _formula_sizes(program: ir.Program) -> list[int]:
@@ -44,9 +51,54 @@ def _formula_sizes(program: ir.Program) -> list[int]:
     return sizes
 
 
+def _chain_names(program: ir.Program) -> dict[Ref, str]:
+    """After what they follow; a number tells others along the same pointer apart."""
+    forms: dict[ir.Op, int] = {}
+    names: dict[tuple[object, ...], str] = {}
+    found: dict[Ref, str] = {}
+    for ref, op in enumerate(program.ops):
+        if isinstance(op, ir.Chase):
+            parts = [
+                None if r is None else _form(program, r, op.at, forms, {})
+                for r in (op.following, op.cost)
+            ]
+            key = (op.op, op.target is None, *parts)
+            if key not in names:
+                pointer = program.ops[op.following]
+                along = pointer.feature if isinstance(pointer, ir.Read) else "formula"
+                stem = f"{op.op}_along_{along}"
+                taken = sum(name.startswith(stem) for name in names.values())
+                names[key] = f"{stem}_{taken + 1}" if taken else stem
+            found[ref] = names[key]
+    return found
+
+
+def _form(
+    program: ir.Program, ref: Ref, at: str, forms: dict[ir.Op, int], done: dict[Ref, int]
+) -> int:
+    """A number for a formula, whatever its axis `at` is called."""
+    if ref not in done:
+        op = program.ops[ref]
+        if isinstance(op, ir.Axis) and op.name == at:
+            op = replace(op, name="at")
+        moved = ir.map_operands(op, lambda part: _form(program, part, at, forms, done))
+        done[ref] = forms.setdefault(moved, len(forms))
+    return done[ref]
+
+
 def axis_name(axis: str) -> str:
     """The variable of an axis; the pick is a parameter."""
     return axis if axis == PICK else f"v_{axis}"
+
+
+def write_name(feature: str) -> str:
+    """The function that writes cells of a feature which something follows."""
+    return f"write_{feature}"
+
+
+def total_name(code: ir.TallyCode) -> str:
+    """The function that reads a sum which writes keep."""
+    return f"total{code.number}"
 
 
 @dataclass(frozen=True)
@@ -86,11 +138,19 @@ class _Scope:
 class Writer:
     """Lines of one generated function, and the arrays it needs.
 
-    `faults` is the list of the whole module: what can go wrong, for messages.
+    `faults` is the list of the whole module: what can go wrong, for messages. `shared` are its
+    functions that any other may call.
     """
 
-    def __init__(self, source: Source, axes: Sequence[str], faults: list[Fault]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        axes: Sequence[str],
+        faults: list[Fault],
+        shared: Mapping[str, Function],
+    ) -> None:
         self.source = source
+        self.shared = shared
         self.program = source.program
         self.lines: list[str] = []
         self.arrays: set[str] = set()

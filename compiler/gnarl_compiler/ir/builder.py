@@ -121,6 +121,8 @@ class Builder:
                 return "reset" if self.features[op.feature].stage.steady else "state"
             case ir.Local() | ir.Pick() | ir.Last():
                 return "state"
+            case ir.Tallied():
+                return "state"
             case ir.Kept() if op.live:
                 return "state"
             case ir.HasEdge() | ir.Degree() | ir.Edges() | ir.Call():
@@ -158,6 +160,8 @@ class Builder:
                 return op.kind, op.bound, op.optional
             case ir.Kept():
                 return op.kind, op.bound, False
+            case ir.Tallied():
+                return NUMBER, op.bound, False
             case ir.Pick():
                 return NODE_VALUE, _NODES, op.optional
             case ir.Marked():

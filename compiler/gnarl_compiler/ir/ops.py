@@ -266,7 +266,15 @@ class Kept:
     live: bool = False
 
 
-Leaf = Const | Axis | Local | Pick | Last | Marked | Unset | Nodes | Edges
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """What a tally comes to in the current state."""
+
+    number: int
+    bound: float
+
+
+Leaf = Const | Axis | Local | Pick | Last | Marked | Unset | Nodes | Edges | Tallied
 Inner = Read | HasEdge | Degree | Otherwise | Unary | Binary | Compare | Logic | Select | Kept
 Op = Leaf | Inner | Reduce | Chase | Reach | Roots | At | Call
 
@@ -343,13 +351,29 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True)
+class MaskCode:
+    """`allow` over the axis `own`: what writes of the features that it `follows` change there.
+
+    A write at one of the nodes that `turns` names after their feature can change it anywhere.
+    """
+
+    value: Ref
+    follows: tuple[str, ...]
+    turns: tuple[tuple[str, Ref], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PhaseCode:
-    """`allow` is over the axis `pick`; None allows every node. Without `when` it always comes."""
+    """`allow` is over the axis `pick`; None allows every node. Without `when` it always comes.
+
+    With a mask, writes keep what is legal up to date.
+    """
 
     name: str
     allow: Ref | None
     update: tuple[Statement, ...]
     when: Ref | None = None
+    mask: MaskCode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,6 +424,28 @@ class KeptCode:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """The part of a tally that one cell of a feature can change; its axes are the cell's nodes."""
+
+    feature: str
+    axes: tuple[str, ...]
+    value: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class TallyCode:
+    """A count or a sum over all nodes or edges that every write brings up to date.
+
+    It is found whole at reset. Around a write to a cell of a feature, the cell's share is taken
+    off and added again. A sum is used where no order of adding up rounds, else found whole.
+    """
+
+    number: int
+    value: Ref
+    shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ViewCode:
     """Nodes of a window over one axis, or messages over two: sender, then receiver.
 
@@ -437,6 +483,7 @@ class Program:
     kept: tuple[KeptCode, ...]
     windows: tuple[ViewCode, ...] = ()
     messages: tuple[ViewCode, ...] = ()
+    tallies: tuple[TallyCode, ...] = ()
     stop: StopCode | None = None
 
     @property
@@ -446,6 +493,7 @@ class Program:
 
 
 PICK = "pick"
+OWN, OTHER = "own", "other"  # the nodes of the cell that a write changes
 
 
 _OPERAND_FIELDS: dict[type, tuple[str, ...]] = {

@@ -40,6 +40,8 @@ def _entry(program: Program, ref: Ref) -> str:
 def _sections(program: Program) -> Iterator[tuple[str, list[str]]]:
     if program.kept:
         yield "kept in tables", [_kept(code) for code in program.kept]
+    if program.tallies:
+        yield "tallies", [line for code in program.tallies for line in _tally(code)]
     for title, cells in (("initial values", program.initial), ("derived", program.derived)):
         if cells:
             yield title, [_cells(entry) for entry in cells]
@@ -58,6 +60,12 @@ def _kept(code: ir.KeptCode) -> str:
     return f"kept{code.number}{f'[{code.axis}]' if code.axis else ''} = %{code.value}{follows}"
 
 
+def _tally(code: ir.TallyCode) -> Iterator[str]:
+    yield f"tally{code.number} = %{code.value}"
+    for share in code.shares:
+        yield f"  share of {share.feature}{_list(share.axes, '[]')} %{share.value}"
+
+
 def _cells(cells: ir.Cells) -> str:
     return f"{cells.feature}{_list(cells.axes, '[]')} = %{cells.value}"
 
@@ -66,6 +74,10 @@ def _phase(phase: ir.PhaseCode) -> Iterator[str]:
     if phase.when is not None:
         yield f"when %{phase.when}"
     yield f"allow {'every node' if phase.allow is None else f'%{phase.allow}'}"
+    if phase.mask is not None:
+        mask = phase.mask
+        turns = "".join(f", turned by {name} at %{node}" for name, node in mask.turns)
+        yield f"mask[{ir.OWN}] = %{mask.value} follows {', '.join(mask.follows)}{turns}"
     if phase.update:
         yield "update"
         yield from _indented(_statements(phase.update))
@@ -189,6 +201,8 @@ def print_op(op: ir.Op) -> str:
             over = f" over {op.at}" if op.at else ""
             over += f", {op.beside}" if op.beside else ""
             return f"{op.function}{_list(args, '()')}{over}"
+        case ir.Tallied():
+            return f"tally{op.number}"
         case ir.Kept():
             return f"kept{op.number}{'' if op.node is None else f'[%{op.node}]'}"
         case _:

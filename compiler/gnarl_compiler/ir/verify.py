@@ -21,6 +21,7 @@ from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import (
     CATEGORY,
     DERIVED,
+    EDGE,
     GRAPH,
     MASK,
     MASK_ONE,
@@ -49,6 +50,7 @@ def verify_program(program: Program, problem: Problem) -> None:
     _OpVerifier(program, problem).run()
     verifier.everything_is_used()
     verifier.kept_values()
+    verifier.tallies()
     verifier.features()
     verifier.clauses()
     verifier.experts()
@@ -207,6 +209,11 @@ class _OpVerifier:
                 self.operand(op.node, NODE_VALUE)
             case ir.Call():
                 self.call(op)
+            case ir.Tallied():
+                known = 0 <= op.number < len(self.program.tallies)
+                self.that(known, "reads no tally")
+                value = self.program.tallies[op.number].value
+                self.that(op.bound == self.program.infos[value].bound, "forgot what it counted")
             case ir.Kept():
                 self.kept(op)
             case _:
@@ -439,6 +446,9 @@ class _Verifier:
         if isinstance(op, ir.Kept):
             code = self.program.kept[op.number]
             return any(map(self.reads_label, reachable(self.program, [code.value])))
+        if isinstance(op, ir.Tallied):
+            tally = self.program.tallies[op.number]
+            return any(map(self.reads_label, reachable(self.program, [tally.value])))
         if isinstance(op, ir.Call):
             named = [arg for arg in op.args if isinstance(arg, str) and arg in self.stored]
             hidden = any(self.stored[name].stage is ORACLE for name in named)
@@ -491,6 +501,77 @@ class _Verifier:
                 here = isinstance(op, ir.Read) and [self.program.ops[r] for r in op.index] == [own]
                 _require(here, f"{what} reads other nodes")
                 _require(op.feature in code.follows, f"{what} does not follow `{op.feature}`")
+
+    def tallies(self) -> None:
+        """Counts and sums over nodes or edges with a share for every cell that they read."""
+        for number, code in enumerate(self.program.tallies):
+            what = f"tally{number}"
+            _require(code.number == number, "tallies are out of order")
+            self.root(code.value, (NUMBER,), what, label=True)
+            op = self.program.ops[code.value]
+            _require(isinstance(op, ir.Reduce) and op.op in ("count", "sum"), f"{what} is no tally")
+            assert isinstance(op, ir.Reduce)
+            places = [domain.kind for domain in op.domains]
+            _require(places in (["nodes"], ["edges"]), f"{what} is over more than nodes or edges")
+            read = self.cells_of(op, what)
+            followed = [share.feature for share in code.shares]
+            _require(sorted(read) == sorted(followed), f"{what} does not follow {sorted(read)}")
+            for share in code.shares:
+                width = 2 if self.stored[share.feature].place is EDGE else 1
+                axes = (ir.OWN, ir.OTHER)[:width]
+                _require(share.axes == axes, f"{what} has a share of other nodes")
+                self.root(share.value, (NUMBER,), what, share.axes, label=True)
+
+    def cells_of(self, op: ir.Reduce, what: str) -> set[str]:
+        """The state features that a tally reads, at the nodes that it ranges over."""
+        axes = [axis for domain in op.domains for axis in domain.axes]
+        refs = [ref for ref in (op.where, op.body) if ref is not None]
+        elsewhere: tuple[type, ...] = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce)
+        elsewhere += (ir.Reach, ir.Roots, ir.Tallied)
+        found: set[str] = set()
+        for ref in reachable(self.program, refs):
+            part = self.program.ops[ref]
+            if self.program.infos[ref].when != "state":
+                continue
+            _require(not isinstance(part, elsewhere), f"{what} reads more than its cells")
+            if isinstance(part, ir.Kept):
+                _require(part.node is not None, f"{what} reads more than its cells")
+                found |= set(self.program.kept[part.number].follows)
+            if isinstance(part, ir.Read | ir.Marked) and self.stored[part.feature].stage.written:
+                index = part.index if isinstance(part, ir.Read) else ()
+                nodes = [self.program.ops[node] for node in index]
+                here = all(isinstance(node, ir.Axis) and node.name in axes for node in nodes)
+                _require(bool(nodes) and here, f"{what} reads other cells")
+                found.add(part.feature)
+        graph = (ir.HasEdge, ir.Degree, ir.Edges)
+        looks = op.domains[0].kind == "edges" or any(
+            isinstance(self.program.ops[ref], graph) for ref in reachable(self.program, refs)
+        )
+        _require(not (looks and self.program.mutable), f"{what} reads a graph that changes")
+        return found
+
+    def mask(self, phase: ir.PhaseCode) -> None:
+        """A mask that writes keep is the only phase's, and reads its own node or fixed ones."""
+        mask, what = phase.mask, f"the mask of {phase.name}"
+        if mask is None:
+            return
+        alone = len(self.program.phases) == 1 and not self.program.may_skip
+        _require(alone, f"{what} is kept beside another")
+        self.root(mask.value, (TRUTH,), what, (ir.OWN,))
+        own = ir.Axis(ir.OWN, NODE_VALUE)
+        for ref in reachable(self.program, [mask.value]):
+            op = self.program.ops[ref]
+            if isinstance(op, ir.Kept) and op.live:
+                follows = self.program.kept[op.number].follows
+                _require(set(follows) <= set(mask.follows), f"{what} does not follow {follows}")
+            if isinstance(op, ir.Read) and self.stored[op.feature].stage.written:
+                nodes = [self.program.ops[node] for node in op.index]
+                turned = (op.feature, op.index[0]) in mask.turns
+                _require(nodes == [own] or turned, f"{what} reads other nodes")
+                _require(op.feature in mask.follows, f"{what} does not follow `{op.feature}`")
+        for _, node in mask.turns:
+            self.root(node, (NODE_VALUE,), what)
+            _require(self.program.infos[node].when != "state", f"{what} turns at nodes that move")
 
     def features(self) -> None:
         for computed, entries in ((False, self.program.initial), (True, self.program.derived)):
@@ -564,6 +645,7 @@ class _Verifier:
         if phase.allow is not None:
             self.root(phase.allow, (TRUTH,), f"allow of {phase.name}", (PICK,))
             self.picks([phase.allow], number, f"allow of {phase.name}")
+        self.mask(phase)
         what = f"the update of {phase.name}"
         named = list(_named_values(phase.update))
         self.picks(named, number, what)
@@ -579,7 +661,9 @@ class _Verifier:
     def no_live_tables(self, refs: list[Ref], what: str) -> None:
         """Tables follow whole updates; between the writes of one they are out of date."""
         ops = (self.program.ops[ref] for ref in reachable(self.program, refs))
-        live = any(isinstance(op, ir.Kept) and op.live for op in ops)
+        live = any(
+            isinstance(op, ir.Tallied) or (isinstance(op, ir.Kept) and op.live) for op in ops
+        )
         _require(not live, f"{what} reads a table that it changes")
 
     def block(

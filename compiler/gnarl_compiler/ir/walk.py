@@ -42,7 +42,13 @@ def map_program(program: Program, move: Mover) -> Program:
     return replace(
         program,
         phases=tuple(
-            replace(p, allow=maybe(p.allow), update=_statements(p.update, move), when=maybe(p.when))
+            replace(
+                p,
+                allow=maybe(p.allow),
+                update=_statements(p.update, move),
+                when=maybe(p.when),
+                mask=None if p.mask is None else _mask(p.mask, move),
+            )
             for p in program.phases
         ),
         initial=tuple(replace(c, value=move(c.value)) for c in program.initial),
@@ -62,7 +68,18 @@ def map_program(program: Program, move: Mover) -> Program:
         messages=tuple(
             replace(v, where=maybe(v.where), key=maybe(v.key)) for v in program.messages
         ),
+        tallies=tuple(_tally(code, move) for code in program.tallies),
     )
+
+
+def _mask(mask: ir.MaskCode, move: Mover) -> ir.MaskCode:
+    turns = tuple((feature, move(node)) for feature, node in mask.turns)
+    return replace(mask, value=move(mask.value), turns=turns)
+
+
+def _tally(code: ir.TallyCode, move: Mover) -> ir.TallyCode:
+    shares = tuple(replace(share, value=move(share.value)) for share in code.shares)
+    return replace(code, value=move(code.value), shares=shares)
 
 
 def _expert(expert: ir.ExpertCode, move: Mover) -> ir.ExpertCode:

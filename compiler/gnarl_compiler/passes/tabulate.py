@@ -29,10 +29,7 @@ def tabulate(program: Program, problem: Problem) -> Program:
     late: list[Ref] = []  # the same as read outside updates
     for op in program.ops:
         plain.append(build.add(map_operands(op, plain.__getitem__)))
-    codes = [
-        _table(program, ref, number, build) for number, ref in enumerate(terms, _used(program))
-    ]
-    tables = dict(zip(terms, codes, strict=True))
+    tables = _tables(program, terms, build)
     for ref, op in enumerate(program.ops):
         code = tables.get(ref)
         new = (
@@ -49,15 +46,11 @@ def tabulate(program: Program, problem: Problem) -> Program:
             initial=as_before.initial,
             horizon=as_before.horizon,
             limit=as_before.limit,
-            kept=(*as_before.kept, *codes),
+            kept=(*as_before.kept, *dict.fromkeys(tables.values())),
             ops=tuple(build.ops),
             infos=tuple(build.infos),
         )
     )
-
-
-def _used(program: Program) -> int:
-    return len(program.kept)
 
 
 def find_terms(program: Program, problem: Problem) -> list[Ref]:
@@ -134,19 +127,31 @@ def _is_far(program: Program, ref: Ref, pairs: set[str]) -> bool:
     return by_two and any(program.infos[part].when == "state" for part in ir.operands(op))
 
 
-def _table(program: Program, ref: Ref, number: int, build: Builder) -> ir.KeptCode:
-    """The code that fills a table; its axis is its own, so that writes can bind it anywhere."""
-    axis = f"own{number}"
+def _tables(program: Program, terms: list[Ref], build: Builder) -> dict[Ref, ir.KeptCode]:
+    """The code that fills the table of each term; terms that differ in their axis share one."""
+    codes: dict[Ref, ir.KeptCode] = {}
+    found: dict[Ref, ir.KeptCode] = {}
+    for ref in terms:
+        value, follows = _at_a_write(program, ref, build)
+        if value not in codes:
+            number = len(program.kept) + len(codes)
+            codes[value] = ir.KeptCode(number, ir.OWN, value, follows)
+        found[ref] = codes[value]
+    return found
+
+
+def _at_a_write(program: Program, ref: Ref, build: Builder) -> tuple[Ref, tuple[str, ...]]:
+    """A term at the node that a write changes, and which features' writes change it there."""
     moved: dict[Ref, Ref] = {}
     follows: set[str] = set()
     for part in sorted(reachable(program, [ref])):
         op = program.ops[part]
         if isinstance(op, ir.Axis):
-            op = ir.Axis(axis, NODE_VALUE)
+            op = ir.Axis(ir.OWN, NODE_VALUE)
         elif isinstance(op, ir.Read) and program.infos[part].when == "state":
             follows |= {op.feature} if len(op.index) == 1 else set()
         moved[part] = build.add(map_operands(op, moved.__getitem__))
-    return ir.KeptCode(number, axis, moved[ref], tuple(sorted(follows)))
+    return moved[ref], tuple(sorted(follows))
 
 
 def _read(program: Program, ref: Ref, code: ir.KeptCode, build: Builder) -> ir.Kept:

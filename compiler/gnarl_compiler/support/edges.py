@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from gnarl_compiler.support.jit import njit
+from gnarl_compiler.support.jit import inlined, njit
 
 
-@njit
+@inlined
 def joined(adjacency, b, u, v):  # type: ignore[no-untyped-def]
     return (adjacency[b, u, v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != np.uint64(0)
 
 
-@njit
+@inlined
 def out_degree(adjacency, b, u):  # type: ignore[no-untyped-def]
     total = 0
     for w in range(adjacency.shape[2]):
@@ -25,13 +25,13 @@ def out_degree(adjacency, b, u):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit
+@inlined
 def edge_number(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
     e = edge_id[b, u, v]
     return np.float64(values[b, e]) if e >= 0 else 0.0
 
 
-@njit
+@inlined
 def points_apart(points, b, u, v):  # type: ignore[no-untyped-def]
     """How far two nodes are apart: coordinates are single numbers, arithmetic is double."""
     one, other = points[b, u], points[b, v]
@@ -40,7 +40,7 @@ def points_apart(points, b, u, v):  # type: ignore[no-untyped-def]
     return math.sqrt(x * x + y * y)
 
 
-@njit
+@inlined
 def complete_number(values, n, b, u, v):  # type: ignore[no-untyped-def]
     """As edge_number on a complete undirected graph, where the id of an edge can be computed."""
     if u == v:
@@ -49,13 +49,13 @@ def complete_number(values, n, b, u, v):  # type: ignore[no-untyped-def]
     return np.float64(values[b, low * (2 * n[b] - low - 1) // 2 + high - low - 1])
 
 
-@njit
+@inlined
 def edge_truth(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
     e = edge_id[b, u, v]
     return bool(values[b, e]) if e >= 0 else False
 
 
-@njit
+@inlined
 def edge_category(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
     e = edge_id[b, u, v]
     return int(values[b, e]) if e >= 0 else 0
@@ -129,14 +129,43 @@ def set_numbered_edge(b, u, v, present, directed, n, m, rowptr, src, adjacency, 
 
 
 @njit
-def fill_ends(slots, ends, directed, n, adjacency):  # type: ignore[no-untyped-def]
+def fill_ends(slots, ends, directed, n, rowptr, src, adjacency):  # type: ignore[no-untyped-def]
     """Both ends of every edge by its id, -1 behind the last; an undirected edge once."""
     for b in slots:
-        count = 0
-        for u in range(n[b]):
-            for v in range(0 if directed else u + 1, n[b]):
-                if joined(adjacency, b, u, v):
+        if directed:
+            count = list_directed(b, ends, n, adjacency)
+        else:
+            count = list_undirected(b, ends, n, rowptr, src)
+        while count < ends.shape[1] and ends[b, count, 0] >= 0:  # what was there before
+            ends[b, count, :] = -1
+            count += 1
+
+
+@njit
+def list_undirected(b, ends, n, rowptr, src):  # type: ignore[no-untyped-def]
+    """Edges from their smaller end; how many there are."""
+    count = 0
+    for u in range(n[b]):
+        for arc in range(rowptr[b, u], rowptr[b, u + 1]):
+            if src[b, arc] > u:
+                ends[b, count, 0] = u
+                ends[b, count, 1] = src[b, arc]
+                count += 1
+    return count
+
+
+@njit
+def list_directed(b, ends, n, adjacency):  # type: ignore[no-untyped-def]
+    """Edges by rows of the matrix, whose empty words are passed over; how many there are."""
+    count = 0
+    for u in range(n[b]):
+        for w in range(adjacency.shape[2]):
+            bits, v = adjacency[b, u, w], w * 64
+            while bits != np.uint64(0):
+                if bits & np.uint64(1):
                     ends[b, count, 0] = u
                     ends[b, count, 1] = v
                     count += 1
-        ends[b, count:, :] = -1
+                bits >>= np.uint64(1)
+                v += 1
+    return count

@@ -6,31 +6,31 @@ import math
 
 import numpy as np
 
-from gnarl_compiler.support.jit import njit
+from gnarl_compiler.support.jit import inlined
 from gnarl_dsl.language.operators import ABSOLUTE, RELATIVE, SNAP
 
 INF = math.inf
 
 
-@njit
+@inlined
 def plus(a, b):  # type: ignore[no-untyped-def]
     value = a + b
     return 0.0 if value != value else value
 
 
-@njit
+@inlined
 def minus(a, b):  # type: ignore[no-untyped-def]
     value = a - b
     return 0.0 if value != value else value
 
 
-@njit
+@inlined
 def times(a, b):  # type: ignore[no-untyped-def]
     value = a * b
     return 0.0 if value != value else value
 
 
-@njit
+@inlined
 def divide(a, b):  # type: ignore[no-untyped-def]
     if b == 0.0:
         return 0.0
@@ -38,7 +38,7 @@ def divide(a, b):  # type: ignore[no-untyped-def]
     return 0.0 if value != value else value
 
 
-@njit
+@inlined
 def nearly(a, b):  # type: ignore[no-untyped-def]
     """`~=`: see `nearly_equal` of the language."""
     if a == b:
@@ -47,7 +47,7 @@ def nearly(a, b):  # type: ignore[no-untyped-def]
     return (gap <= max(RELATIVE * max(abs(a), abs(b)), ABSOLUTE)) & (gap < INF)
 
 
-@njit
+@inlined
 def ceiling(a):  # type: ignore[no-untyped-def]
     if math.isinf(a):
         return a
@@ -55,7 +55,7 @@ def ceiling(a):  # type: ignore[no-untyped-def]
     return near if abs(a - near) <= SNAP else float(math.ceil(a))
 
 
-@njit
+@inlined
 def flooring(a):  # type: ignore[no-untyped-def]
     if math.isinf(a):
         return a

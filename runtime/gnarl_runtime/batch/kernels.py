@@ -65,7 +65,7 @@ class Kernels:
     def step(self, actions: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Apply one pick per slot; illegal picks are left in `fault` for the caller."""
         self.run("step", actions, rewards, self.fault)
-        if self.fault.any():
+        if np.count_nonzero(self.fault):  # `any` takes ten times as long on one slot
             self.raise_faults()
 
     def raise_faults(self) -> None:

@@ -17,11 +17,12 @@ EXAMPLES = """
   gnarl-compile --format json my.gnarl        the same for editors and scripts
   gnarl-compile --explain GN401               what a diagnostic means
   gnarl-compile mvc --emit python             the kernels generated from a spec
+  gnarl-compile mvc --emit costs              what a round costs, found anew and kept
   gnarl-compile specs/*.gnarl -o build        write them to build/NAME.py
 """
 
 
-EMITS = ["summary", "tree", "problem", "ir", "python"]
+EMITS = ["summary", "tree", "problem", "ir", "costs", "python"]
 
 
 def build_parser() -> argparse.ArgumentParser:

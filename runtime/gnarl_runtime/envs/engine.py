@@ -31,6 +31,7 @@ from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import BatchLayout, layout_of
 from gnarl_runtime.envs.following import Following
+from gnarl_runtime.instances.pool_arrays import other_graphs
 from gnarl_runtime.instances.pools import Pool
 
 
@@ -87,7 +88,7 @@ class Engine:
         )
         self.kernels = Kernels(compiled.artifact, self.batch)
         self.rewards = np.zeros(slots)  # (slots,)
-        self.ends = np.zeros((slots, self.batch.layout.edges, 2), np.int32)
+        self.ends = np.full((slots, self.batch.layout.edges, 2), -1, np.int32)
         self.environments = np.arange(slots)
         self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
         # What the network reads: found at reset where inputs decide it, else in every state.
@@ -132,12 +133,13 @@ class Engine:
 
     def load(self, slots: NDArray[np.int64], picks: NDArray[np.int64]) -> None:
         """Start episodes on given instances of the pool."""
+        others = other_graphs(self.pool.batch, picks, self.batch, slots)
         self.pool.copy_into(self.batch, slots, picks)
         self.instance[slots] = picks
         for found in self.following.values():
             found.start(slots)
         self.kernels.reset(slots)
-        self._fill_ends(slots)
+        self._fill_ends(slots[others])
         for name in self._early_views:
             self.kernels.run(name, slots)
         self._observe(slots)
@@ -160,7 +162,9 @@ class Engine:
 
     def _fill_ends(self, slots: NDArray[np.int64]) -> None:
         directed = self.problem.graph.directed
-        fill_ends(slots, self.ends, directed, self.batch.n, self.batch.adjacency)
+        batch = self.batch
+        graph = (batch.n, batch.rowptr, batch.src, batch.adjacency)
+        fill_ends(slots, self.ends, directed, *graph)
 
     def _observe(self, slots: NDArray[np.int64]) -> None:
         if self._has_derived:

@@ -179,26 +179,46 @@ class Copier:
     def __init__(self, source: Batch, target: Batch) -> None:
         verify_room(source, target)
         self.source, self.target = source, target
-        self.parts = [
-            (*_bytes(ours, theirs), blank)
-            for ours, theirs, blank in _pairs(source, target)
-            if theirs.size
-        ]
+        self.graph = _parts(_graph(source, target))
+        self.rest = _parts(_values(source, target))
 
     def copy(self, picks: Index, slots: Index) -> None:
         """Put what the source has in `picks` into the target's `slots`."""
-        for ours, theirs, blank in self.parts:
+        others = other_graphs(self.source, picks, self.target, slots)
+        for ours, theirs, blank in self.graph:
+            copy_rows(ours, picks[others], theirs, slots[others], blank)
+        for ours, theirs, blank in self.rest:
             copy_rows(ours, picks, theirs, slots, blank)
         room = self.source.rowptr.shape[1]
         if self.target.rowptr.shape[1] > room:
             self.target.rowptr[slots, room:] = self.source.rowptr[picks, -1:]
 
 
-def _pairs(source: Batch, target: Batch) -> Iterator[tuple[Values, Values, int]]:
-    """Every array to copy, and the byte that fills what it does not: -1 is all ones."""
-    for name in ("n", "m", "rowptr", "src", "adjacency", "tags"):
+def other_graphs(source: Batch, picks: Index, target: Batch, slots: Index) -> NDArray[np.bool_]:
+    """Whether each slot has another graph than it is about to get: all complete ones of a size
+    are the same."""  # (slots,)
+    graph = target.layout.problem.graph
+    alike = graph.complete and not graph.directed and not graph.mutable
+    return (target.n[slots] != source.n[picks]) if alike else np.ones(len(slots), np.bool_)
+
+
+_Pair = tuple[Values, Values, int]
+
+
+def _parts(pairs: Iterator[_Pair]) -> list[_Pair]:
+    return [(*_bytes(ours, theirs), blank) for ours, theirs, blank in pairs if theirs.size]
+
+
+def _graph(source: Batch, target: Batch) -> Iterator[_Pair]:
+    """Arrays of the graph, and the byte that fills what is not copied: -1 is all ones."""
+    for name in ("n", "m", "rowptr", "src", "adjacency"):
         yield getattr(source, name), getattr(target, name), 0
     yield source.edge_id, target.edge_id, 255
+
+
+def _values(source: Batch, target: Batch) -> Iterator[_Pair]:
+    """All others."""
+    yield source.tags, target.tags, 0
     for feature in target.layout.stored():
         if feature.stage.steady:
             yield source.features[feature.name], target.features[feature.name], 0

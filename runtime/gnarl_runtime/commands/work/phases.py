@@ -2,7 +2,7 @@
 
     argument ─ read, parse, merge, check ─► Checked     gnarl_dsl.loading      --emit tree, problem
     Problem  ─ lower ─► IR                              gnarl_compiler.lower
-    IR       ─ prune, hoist, tabulate, verify ─► IR     gnarl_compiler.passes  --emit ir
+    IR       ─ prune, hoist, tabulate, tally ─► IR      gnarl_compiler.passes  --emit ir, costs
     IR       ─ emit ─► a Python module of kernels       gnarl_compiler.emit    --emit python, -o
 
 `--emit` names the point at which to stop and show what there is. The first line is the front end
@@ -30,7 +30,7 @@ from gnarl_runtime.commands.work.outputs import verify_outputs
 if TYPE_CHECKING:
     from gnarl_compiler.build.generate import Generated
 
-Emit = Literal["summary", "tree", "problem", "ir", "python"]
+Emit = Literal["summary", "tree", "problem", "ir", "costs", "python"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ def emit(compiled: Compiled, what: Emit, heading: Paint = plain) -> str:
             return problem.model_dump_json(indent=2) + "\n"
         case "ir":
             return _generated(problem).ir
+        case "costs":
+            return _generated(problem).costs
         case "python":
             return _generated(problem).python
     assert_never(what)
