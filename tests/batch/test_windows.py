@@ -90,7 +90,7 @@ def test_rows_and_nodes_of_a_window_belong_together() -> None:
     hidden = [sorted({*range(7)} - {*packed.nodes[packed.graph == g].tolist()}) for g in (0, 1)]
     assert (packed.rows(np.array([own[0] for own in hidden])) == -1).all()
     table = np.zeros((2, 7))
-    packed.spread(packed.of_rows(np.arange(14.0).reshape(2, 7)), table)
+    packed.spread(packed.of_choices(np.arange(14.0).reshape(2, 7)), table)
     shown = np.zeros((2, 7), np.bool_)
     shown[packed.graph, packed.nodes] = True
     np.testing.assert_array_equal(table, np.where(shown, np.arange(14.0).reshape(2, 7), 0))

@@ -175,9 +175,10 @@ def test_an_expert_that_knows_hidden_ranks() -> None:
 
 def test_an_expert_that_reads_what_is_hidden() -> None:
     problem = spec(
-        features="  taken hidden  graph  scalar  = 0",
-        update="    taken := taken + w[v]",
-        expert="uniform v where taken > 1 minimising w[v] else uniform v maximising w[v]",
+        features="  picks hidden  graph  scalar  = 0",
+        allow="true",  # a node that is picked again looks like one that is picked once
+        update="    picks := picks + 1",
+        expert="uniform v where picks > 1 minimising w[v] else uniform v maximising w[v]",
     )
     assert "expert heaviest" in line_at(problem, the_lint(problem, "aliasing"))
 

@@ -53,6 +53,18 @@ def test_restored_engine_continues_exactly(name: str) -> None:
     assert engine.episodes.max() > 1, "no restart was seen"
 
 
+@pytest.mark.parametrize("name", ["bellman_ford", "mst_prim", "mvc", "rgc", "tsp"])
+def test_an_older_run_that_kept_other_things_goes_on_exactly(name: str) -> None:
+    engine, other = engine_for(name), engine_for(name)
+    engine.reset()
+    play(engine, 0, 15)
+    before = {key: own for key, own in engine_arrays(engine).items() if not key.startswith("kept.")}
+    expected = play(engine, 15, 40)
+
+    restore_engine(other, {**before, "kept.older": np.zeros(SLOTS)})
+    assert np.array_equal(play(other, 15, 40), expected)
+
+
 def test_an_engine_goes_back() -> None:
     engine = engine_for("tsp")
     engine.reset()

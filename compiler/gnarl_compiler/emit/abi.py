@@ -43,6 +43,7 @@ class Role(Enum):
 
     RESET = "reset"
     STEP = "step"
+    RECOUNT = "recount"
     OBSERVE = "observe"
     WINDOW = "window"
     MESSAGES = "messages"

@@ -428,6 +428,27 @@ def emit_reset(module: Module, fill_legal: Function, ending: Function) -> None:
     emit_kernel(module, Role.RESET, "", ["slots", "fault"], doc, over_slots(slot))
 
 
+def emit_recount(module: Module) -> None:
+    """For whoever has the state of an episode and not what is kept of it, as an older run has."""
+    program = module.program
+    masked = program.phases[0].mask is not None
+    if not (program.kept or program.tallies or masked):
+        return
+
+    def slot(writer: Writer) -> None:
+        for code in program.kept:
+            emit_kept(writer, code)
+        for tally in program.tallies:
+            emit_first_tally(writer, tally)
+        if masked:
+            writer.line(f"{writer.use(CHOICES)}[b] = 0")
+            with writer.loop(f"for v in range({writer.use('n')}[b]):"):
+                writer.line(f"{writer.use(CHOICES)}[b] += {writer.use('legal')}[b, v]")
+
+    doc = "Find anew, in the middle of episodes, what is kept from step to step."
+    emit_kernel(module, Role.RECOUNT, "", ["slots"], doc, over_slots(slot))
+
+
 def _emit_first_values(writer: Writer, program: ir.Program) -> None:
     """Tables of what is known, then the state, then the tables that follow it."""
     for code in program.kept:

@@ -18,6 +18,7 @@ from gnarl_compiler.emit.kernels import (
     emit_judges,
     emit_observe,
     emit_pay,
+    emit_recount,
     emit_reset,
     emit_step,
     emit_turn,
@@ -52,6 +53,7 @@ def _emit_functions(module: Module) -> None:
         emit_stop(module)
     emit_reset(module, fill_legal, ending)
     emit_step(module, updates, fill_legal, ending, pay, turn)
+    emit_recount(module)
     for code in program.experts:
         if code.greedy is None:
             emit_rules(module, code)

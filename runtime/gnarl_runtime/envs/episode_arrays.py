@@ -11,6 +11,7 @@ from gnarl_compiler.emit.abi import Role
 from gnarl_runtime.envs.engine import Engine
 
 Index = NDArray[np.int64]
+KEPT = "kept."  # before the names of what kernels keep from step to step
 # What a graph without changing edges keeps from its reset to its end.
 _STEADY = frozenset({"n", "m", "rowptr", "src", "adjacency", "edge_id", "tags"})
 
@@ -21,7 +22,7 @@ def episode_arrays(engine: Engine) -> dict[str, NDArray[Any]]:
     return {
         **{f"batch.{spec.name}": getattr(batch, spec.name) for spec in batch.layout.core()},
         **{f"feature.{name}": values for name, values in batch.features.items()},
-        **{f"kept.{name}": values for name, values in engine.kernels.kept().items()},
+        **{f"{KEPT}{name}": values for name, values in engine.kernels.kept().items()},
         "engine.ends": engine.ends,
         **({"engine.instance": engine.instance} if engine.planned else {}),
         **{f"along.{name}": found.along for name, found in engine.following.items()},

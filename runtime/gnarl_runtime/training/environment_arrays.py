@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.emit.abi import Role
 from gnarl_runtime.checkpoints.arrays import Arrays, prefixed
 from gnarl_runtime.envs.engine import Engine
-from gnarl_runtime.envs.episode_arrays import episode_arrays
+from gnarl_runtime.envs.episode_arrays import KEPT, episode_arrays
 
 
 def engine_arrays(engine: Engine) -> Arrays:
@@ -25,10 +26,20 @@ def engine_arrays(engine: Engine) -> Arrays:
 def restore_engine(engine: Engine, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Continue in `engine` where `arrays` were taken; nothing changes if they do not fit."""
     live = _live_arrays(engine)
+    # What kernels keep from step to step follows from the rest; other versions kept other things.
+    anew = {n for n in live if n.startswith(KEPT)} != {n for n in arrays if n.startswith(KEPT)}
+    if anew:
+        live, arrays = _without_kept(live), _without_kept(arrays)
     _verify_fit(live, arrays)
     # Kernels are bound to the memory of the arrays, so the values move and the arrays stay.
     for name, values in live.items():
         np.copyto(values, arrays[name])
+    if anew and engine.compiled.artifact.abi.has(Role.RECOUNT.of()):
+        engine.kernels.run(Role.RECOUNT.of(), np.arange(len(engine.batch.n)))
+
+
+def _without_kept(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+    return {name: values for name, values in arrays.items() if not name.startswith(KEPT)}
 
 
 def _live_arrays(engine: Engine) -> Arrays:

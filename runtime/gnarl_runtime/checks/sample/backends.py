@@ -230,7 +230,7 @@ class _Pair:
                 return self.game.objective(state, kernel.subject)
             case Role.METRIC:
                 return self.game.metric(state, kernel.subject)
-            case Role.RESET | Role.STEP | Role.OBSERVE | Role.EXPERT:
+            case Role.RESET | Role.STEP | Role.RECOUNT | Role.OBSERVE | Role.EXPERT:
                 return None
             case Role.WINDOW | Role.MESSAGES:
                 return None  # compared as a whole
