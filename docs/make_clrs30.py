@@ -36,7 +36,7 @@ them by name. In CLRS an algorithm is a trajectory to be copied; here it is a ga
 something is left to decide, with the algorithm of the book as the expert. `correct` says what a
 right answer is without asking the expert, and accepts any right answer.
 
-`python -m benchmarks.studies.clrs30 --check` compiles, formats and checks all of them. Episodes of
+`python -m benchmarks.suites.clrs30 --check` compiles, formats and checks all of them. Episodes of
 the experts come out as [CLRS-style probes](clrs_export.md) by `gnarl-export --clrs`.
 """
 ROW_NOTE = """Rows of keys, letters or points are complete graphs whose nodes have a `position`, as

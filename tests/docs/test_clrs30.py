@@ -13,7 +13,7 @@ from house import ROOT
 from random_specs.generator import random_instance
 from shipped_specs import GALLERY, SHIPPED, shipped
 
-from benchmarks.studies import clrs30
+from benchmarks.suites import clrs30
 from gnarl_compiler.instances.draw import choose_split, draw_instance, families
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_dsl.format.house_style import format_text

@@ -1,7 +1,7 @@
 """How does the cost of a step grow with the graph? Nanoseconds per step and size out.
 
-    python -m benchmarks.speed.growth                   MVC and BFS, 64 to 4,096 nodes
-    python -m benchmarks.speed.growth --problems mvc    one of them
+    python -m benchmarks.studies.growth                   MVC and BFS, 64 to 4,096 nodes
+    python -m benchmarks.studies.growth --problems mvc    one of them
 
 Graphs have the same degree at all sizes (Barabási-Albert, four edges per node). What is timed is
 the step of a batch of 64 graphs on random legal picks; drawing the picks and starting episodes are

@@ -1,7 +1,7 @@
 """The grid of SALSA-CLRS: six algorithms on three families of growing graphs, share solved.
 
-    python -m benchmarks.studies.salsa bfs=RUN dfs=RUN bellman_ford=RUN mst_prim=RUN
-    python -m benchmarks.studies.salsa mis=RUN --sizes 16,80 --families ws
+    python -m benchmarks.suites.salsa bfs=RUN dfs=RUN bellman_ford=RUN mst_prim=RUN
+    python -m benchmarks.suites.salsa mis=RUN --sizes 16,80 --families ws
 
 Plays the best picks of each RUN, a run folder or a checkpoint, on fresh graphs drawn as SALSA-CLRS
 draws them: 100 of up to 160 nodes, 10 above. Writes docs/results/salsa.md and .json after every
@@ -140,7 +140,7 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     source = record["provenance"]
     yield "# The grid of SALSA-CLRS, per cent of graphs solved"
     yield ""
-    yield "    python -m benchmarks.studies.salsa " + " ".join(f"{name}=RUN" for name in NAMES)
+    yield "    python -m benchmarks.suites.salsa " + " ".join(f"{name}=RUN" for name in NAMES)
     yield ""
     yield (
         "Best picks of one policy per problem, one seed, none trained on graphs of more than 16 "

@@ -1,7 +1,7 @@
 """All of CLRS-30: are the specs sound, and what do policies trained on 16 nodes solve on more?
 
-    python -m benchmarks.studies.clrs30 --check [SPEC ...]
-    python -m benchmarks.studies.clrs30 [SPEC ...] [--runs DIR] [--minutes 2] [--seed 0]
+    python -m benchmarks.suites.clrs30 --check [SPEC ...]
+    python -m benchmarks.suites.clrs30 [SPEC ...] [--runs DIR] [--minutes 2] [--seed 0]
 
 `--check` compiles, formats and checks the specs as `gnarl-check --fast` does; exit code 1 if one is
 not sound. Otherwise each spec is trained by `gnarl-train --recipe auto`, unless it has a run in DIR
@@ -222,7 +222,7 @@ def _agreement(feature: Feature, own: NDArray[Any], right: NDArray[Any]) -> floa
 
 PREAMBLE = (
     "Policies trained on at most 16 nodes by `gnarl-train --recipe auto`, one seed, one core of a "
-    "shared machine, or shipped ones (`-`); made by `python -m benchmarks.studies.clrs30`. Graphs "
+    "shared machine, or shipped ones (`-`); made by `python -m benchmarks.suites.clrs30`. Graphs "
     "are fresh ones of the spec's test law. *right* is the share of graphs with any right answer, "
     "with its 95 % interval; *nodes* is micro-F1 against a right answer, the policy's own where it "
     "is right, else the expert's. The best published means over all thirty are 88.4 % of nodes at "

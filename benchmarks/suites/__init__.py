@@ -1,0 +1,1 @@
+"""Benchmarks that others published, played by our policies: a page of docs/results each out."""
