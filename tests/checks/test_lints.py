@@ -109,6 +109,11 @@ def test_nodes_that_may_come_back_are_not_done(allow: str, update: str) -> None:
     assert "finished-nodes" not in {lint.name for lint in lints(problem)}
 
 
+def test_an_end_that_is_chosen_is_no_node() -> None:
+    problem = spec(observe="may stop")
+    assert "where not done[x]" in the_lint(problem, "finished-nodes").message
+
+
 def test_a_mask_that_solves_the_task() -> None:
     heaviest = "not done[v] and forall x in nodes: done[x] or w[x] <= w[v]"
     problem = spec(allow=heaviest)

@@ -37,7 +37,8 @@ def _share(feature: Feature, spaces: Sequence[Space]) -> float:
             continue
         seen, _ = space.observe((feature.name,), np.arange(len(space)))
         mask = np.asarray(seen[feature.name], np.bool_) & _there(space)
-        if (mask & space.legal).any() or _undone(space, mask):
+        nodes_legal = space.legal[:, : space.board.nodes]  # without the choice of an end
+        if (mask & nodes_legal).any() or _undone(space, mask):
             return 0.0
         done += int(mask[space.live].sum())
         nodes += int(_there(space)[space.live].sum())
