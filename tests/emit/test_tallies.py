@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from duel import Duel, play, rewards_of
 from hypothesis import given
 from hypothesis import strategies as st
-from random_specs.generator import instances_for, random_instance
+from random_specs.generator import instances_for, random_instance, seeded_spec
 from shipped_specs import shipped
 
 import gnarl_dsl as gnarl
@@ -15,6 +17,7 @@ from gnarl_compiler.build.generate import generate
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.passes.costs import Costs, clauses
 from gnarl_compiler.support.sums import grain_of
+from gnarl_dsl.loading import check_text
 from gnarl_dsl.model import Problem
 
 SPEC = """gnarl 1
@@ -186,3 +189,16 @@ def test_costs_add_up() -> None:
     twice = costs.of(program.horizon, program.horizon)
     assert twice == costs.of(program.horizon).times(2)
     assert str(costs.of()) == "0"
+
+
+@pytest.mark.parametrize("seed", range(20, 40))
+def test_what_is_inlined_calls_nothing_that_makes_arrays(seed: int) -> None:
+    problem = check_text(seeded_spec(seed)).problem
+    if problem is None:
+        pytest.skip("a spec with a mistake")
+    functions = re.split(r"\n\n\n(?=@)", generate(problem).python)
+    makers = {re.findall(r"def (\w+)", text)[0] for text in functions if text.startswith("@njit")}
+    for text in functions:
+        if text.startswith("@inlined"):
+            called = set(re.findall(r"(\w+)\(", text.split("\n", 2)[2]))
+            assert not called & (makers | {"zeros", "steps_inside", "components_of"}), text

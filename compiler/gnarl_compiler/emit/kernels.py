@@ -142,15 +142,15 @@ def emit_function(
     body(writer)
     arrays = tuple(sorted(writer.arrays, key=module.position))
     head = f"def {name}({', '.join([*first, *arrays])}):"
-    decorator = "@njit" if kernel or makes_arrays(writer) else "@inlined"
+    decorator = "@njit" if kernel or makes_arrays(writer, module.functions) else "@inlined"
     text = "\n".join([decorator, head, f'    """{doc}"""', *writer.lines])
     made = Function(name, tuple(first), arrays, writer.scratch, writer.stops, text)
     module.functions.append(made)
     return made
 
 
-def makes_arrays(writer: Writer) -> bool:
-    """Whether a function makes arrays, or calls one that may."""
+def makes_arrays(writer: Writer, functions: Sequence[Function]) -> bool:
+    """Whether a function makes arrays, or calls one that may, of `functions` or of others."""
     text, problem = "\n".join(writer.lines), writer.source.problem
     called = {op.function for op in writer.program.ops if isinstance(op, ir.Call)}
     makers = {
@@ -164,6 +164,8 @@ def makes_arrays(writer: Writer) -> bool:
         "roots_of",
     }
     makers |= {"set_edge", "set_numbered_edge"}
+    makers |= {"with_room", "steps_inside", "steps_from", "components_of", "has_no_cycle"}
+    makers |= {made.name for made in functions if made.text.startswith("@njit")}
     makers |= {twin_name(problem, name) for name in called if twin_of(problem, name) is not None}
     return any(f"{maker}(" in text for maker in makers)
 
