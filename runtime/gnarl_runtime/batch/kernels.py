@@ -14,9 +14,9 @@ from gnarl_compiler.interpret.state import SpecRunError
 from gnarl_compiler.support.endings import DEAD_END, ILLEGAL
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE
-from gnarl_runtime.batch.addressed import Addressed, addressed
 from gnarl_runtime.batch.batch import Batch
-from gnarl_runtime.batch.callbacks import Callbacks
+from gnarl_runtime.batch.calls.addressed import Addressed, addressed
+from gnarl_runtime.batch.calls.callbacks import Callbacks
 
 
 class Kernels:

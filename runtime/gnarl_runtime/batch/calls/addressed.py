@@ -82,7 +82,7 @@ def _text(module: str, takes: Mapping[str, list[int]], held: Arrays, fault: int)
             "",
             f"import {module} as kernels",
             "from gnarl_compiler.support.jit import njit",
-            "from gnarl_runtime.batch.addressed import address",
+            "from gnarl_runtime.batch.calls.addressed import address",
             "",
             *(f"kernels_{kernel} = kernels.{kernel}" for kernel in takes),
             "",
