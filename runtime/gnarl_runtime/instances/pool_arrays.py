@@ -178,7 +178,8 @@ def copy_cells(source: Values, picks: Index, target: Values, slots: Index, blank
     both = zip(source.shape[1:], target.shape[1:], strict=True)
     corner = tuple(slice(min(ours, theirs)) for ours, theirs in both)
     target[slots] = blank
-    target[(slots, *corner)] = source[(picks, *corner)]
+    for pick, slot in zip(picks, slots, strict=True):
+        target[slot][corner] = source[pick][corner]
 
 
 class Copier:
