@@ -122,6 +122,7 @@ def test_same_bits_every_time_whatever_the_threads(shape: Shape) -> None:
     try:
         for threads in (1, 2, 3, 7, 1):
             kernel_library.share_messages(threads)
+            assert kernel_library.loaded().threads == threads
             heard = fused_messages(case.projected, case.weights, case.graphs)
             with torch.inference_mode():
                 played = fused_messages(case.projected, case.weights, case.graphs)
@@ -234,10 +235,10 @@ def test_choice_by_what_is_possible() -> None:
 def _fresh_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """A process that has not looked for the kernel yet, with an empty cache."""
     monkeypatch.setenv("GNARL_CACHE", str(tmp_path / "cache"))
-    kernel_library.library.cache_clear()
+    kernel_library._library.cache_clear()
     kernel_library.notice.cache_clear()
     yield
-    kernel_library.library.cache_clear()
+    kernel_library._library.cache_clear()
     kernel_library.notice.cache_clear()
 
 

@@ -99,9 +99,13 @@ class Library:
         self.distances_backward.argtypes = [INTEGER, INTEGER, *[POINTER] * 7]
 
 
-@cache
 def library(name: str | None = None) -> Library | str:
     """The best library for this processor, or one by name; or why there is none."""
+    return _library(name)  # one for each name: `library()` is `library(None)`
+
+
+@cache
+def _library(name: str | None) -> Library | str:
     known = {variant.name: variant for variant in usable_variants()}
     try:
         return Library(known[name] if name else next(iter(known.values())))
