@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -15,8 +14,20 @@ from starlette.routing import Route
 
 from gnarl_dsl import __version__
 from gnarl_dsl.editing.textmate import build_grammar
+from gnarl_dsl.model import Code
 from gnarl_dsl.specs import gallery_specs, paper_specs
 from gnarl_runtime.play.editing_answers import At, Editing, SpecText, Within
+from gnarl_runtime.play.player_names import Players
+from gnarl_runtime.play.playing_answers import (
+    Asked,
+    AtNode,
+    Begun,
+    GameKey,
+    Look,
+    Picks,
+    Playing,
+)
+from gnarl_runtime.play.run_list import Runs
 from gnarl_runtime.play.spec_folder import Folder, SpecFile, shipped
 from gnarl_runtime.web.replies import Question, asking, telling
 
@@ -36,6 +47,7 @@ class Wish:
     folder: Folder
     opened: SpecFile | None
     seed: int = 0
+    code: Code | None = None  # of files that the command line names
 
 
 class Named(Question):
@@ -50,8 +62,17 @@ class Saved(Question):
 
 def play_app(wish: Wish) -> Starlette:
     """The application; the server in front of it has looked at where requests come from."""
-    editing = Editing(wish.folder)
-    return Starlette(routes=[*_about_files(wish, editing), *_about_texts(editing), *_pages()])
+    editing = Editing(wish.folder, wish.code)
+    players = Players(Runs(wish.folder.root))
+    playing = Playing(editing, players)
+    return Starlette(
+        routes=[
+            *_about_files(wish, editing),
+            *_about_texts(editing),
+            *_about_games(playing),
+            *_pages(),
+        ]
+    )
 
 
 def _about_files(wish: Wish, editing: Editing) -> list[Route]:
@@ -98,6 +119,20 @@ def _about_texts(editing: Editing) -> list[Route]:
     ]
 
 
+def _about_games(playing: Playing) -> list[Route]:
+    return [
+        asking("/api/begin", Begun, playing.begin),
+        asking("/api/look", Look, playing.look),
+        asking("/api/why", AtNode, playing.why),
+        asking("/api/would", AtNode, playing.would),
+        asking("/api/chances", Asked, playing.chances),
+        asking("/api/move", Asked, playing.move),
+        asking("/api/ending", Picks, playing.ending),
+        asking("/api/known", GameKey, playing.known),
+        asking("/api/case", GameKey, playing.case),
+    ]
+
+
 # The files of the page
 
 
@@ -117,6 +152,5 @@ def _sending(package: str, name: str) -> Callable[[Request], Response]:
     return endpoint
 
 
-@cache
 def _content(package: str, name: str) -> bytes:
     return files(package).joinpath(name).read_bytes()

@@ -4,9 +4,10 @@ import { clear, el, fillChoice, make } from "./dom.js";
 import { ask } from "./net.js";
 import { on, openFile, openShipped, discardDraft, save, show, spec, tell } from "./spec.js";
 import { goTo, replaceAll, startEditor } from "./editor.js";
+import { playPanel } from "./play.js";
 import { tablePanel } from "./table.js";
 
-const PANELS = [tablePanel];
+const PANELS = [playPanel, tablePanel];
 
 // Panels as tabs
 
