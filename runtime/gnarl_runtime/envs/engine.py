@@ -78,7 +78,10 @@ def compile_for(
 class Engine:
     """`slots` episodes side by side; finished ones start again on another instance of the pool."""
 
-    def __init__(self, compiled: Compiled, pool: Pool, slots: int, seed: int = 0) -> None:
+    def __init__(
+        self, compiled: Compiled, pool: Pool, slots: int, seed: int = 0, first: int = 0
+    ) -> None:
+        """`first`: the number of the first slot, where other engines have those before it."""
         self.compiled = compiled
         self.problem = compiled.problem
         self.pool = pool
@@ -90,6 +93,7 @@ class Engine:
         self.rewards = np.zeros(slots)  # (slots,)
         self.ends = np.full((slots, self.batch.layout.edges, 2), -1, np.int32)
         self.environments = np.arange(slots)
+        self.numbers = first + self.environments  # (slots,) what is drawn for a slot hangs on it
         self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
         # What the network reads: found at reset where inputs decide it, else in every state.
         known = compiled.artifact.abi.has
@@ -127,7 +131,7 @@ class Engine:
         slots = self.environments if slots is None else slots
         if len(slots) == 0:
             return
-        picks = self.sampler.picks(self.environments[slots], self.episodes[slots])
+        picks = self.sampler.picks(self.numbers[slots], self.episodes[slots])
         self.episodes[slots] += 1
         self.load(slots, picks)
 
