@@ -136,9 +136,8 @@ def draw_parallel(own: OpenStudy, path: Path) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        axes = plot_parallel_coordinate(own.study, params=_varied(own))
-        figure = axes.get_figure()
-        assert figure is not None
+        plot_parallel_coordinate(own.study, params=_varied(own))
+        figure = pyplot.gcf()
         figure.set_size_inches(1.6 * len(own.plan.search) + 3, 4)
         figure.savefig(path, dpi=120, bbox_inches="tight")
         pyplot.close(figure)
