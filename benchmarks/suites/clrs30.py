@@ -1,13 +1,14 @@
 """All of CLRS-30: are the specs sound, and what do policies trained on 16 nodes solve on more?
 
     python -m benchmarks.suites.clrs30 --check [SPEC ...]
-    python -m benchmarks.suites.clrs30 [SPEC ...] [--runs DIR] [--minutes 2] [--seed 0]
+    python -m benchmarks.suites.clrs30 [SPEC ...] [--runs DIR] [--recipe NAME] [--seed 0]
 
 `--check` compiles, formats and checks the specs as `gnarl-check --fast` does; exit code 1 if one is
-not sound. Otherwise each spec is trained by `gnarl-train --recipe auto`, unless it has a run in DIR
-or shipped weights of its name, and plays fresh graphs of 64, 128 and 256 nodes. Graph accuracy is
-the share of graphs whose end is `correct`: any right answer. Node accuracy is micro-F1 against a
-right answer: the policy's own where it is right, else the expert's. The table and its JSON go to
+not sound. Otherwise each spec is trained by the recipe of its name, or `clrs30` if there is none,
+unless it has a run in DIR or shipped weights, and plays fresh graphs of 64, 128 and 256 nodes.
+Graph accuracy is the share of graphs whose end is `correct`: any right answer; of a spec with an
+objective instead, whose end is as good as the expert's. Node accuracy is micro-F1 against a right
+answer: the policy's own where it is right, else the expert's. The table and its JSON go to
 docs/results/clrs30; what stands there is not measured again, so the study goes on where it was
 stopped (`--again` measures anew). A size whose graphs take more than `--longest` CPU minutes is cut
 to those that were played by then.
@@ -30,12 +31,14 @@ from numpy.typing import NDArray
 from benchmarks.frame import publish, results_parser, say
 from benchmarks.machine import ROOT, load_average, provenance, short
 from gnarl_dsl.format.house_style import format_text
+from gnarl_dsl.language.operators import RELATIVE
 from gnarl_dsl.loading import check_file
 from gnarl_dsl.model import Feature
 from gnarl_dsl.specs import clrs30_specs
 from gnarl_runtime.api.check_spec import check
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint
 from gnarl_runtime.checkpoints.pretrained import find_pretrained, pretrained_names
+from gnarl_runtime.checkpoints.recipe_files import shipped_recipes
 from gnarl_runtime.envs.engine import Compiled, compile_for
 from gnarl_runtime.evaluation.evaluate import FRESH, without_metrics
 from gnarl_runtime.evaluation.summary import wilson
@@ -78,7 +81,8 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     add("specs", nargs="*", metavar="SPEC", choices=[*names(), []], help="default: all thirty")
     add("--check", action="store_true", help="only check the specs")
     add("--runs", type=Path, default=ROOT / "build" / NAME, metavar="DIR")
-    add("--minutes", type=float, default=2.0, help="of training")
+    add("--recipe", help="auto, or one of specs/recipes")
+    add("--minutes", type=float, default=2.0, help="of training, with --recipe auto")
     add("--longest", type=float, default=10.0, metavar="MINUTES", help="per size")
     add("--sizes", type=int, nargs="*", default=list(GRAPHS), metavar="N")
     add("--seed", type=int, default=0)
@@ -138,6 +142,7 @@ def measured(
         yield {
             "spec": name,
             "cpu_minutes": cpu_minutes,
+            "recipe": None if cpu_minutes is None else recipe_for(name, options),
             "seed": options.seed,
             "sizes": done,
             "written": provenance(load=load_average()),
@@ -150,11 +155,19 @@ def trained_policy(name: str, options: argparse.Namespace) -> tuple[TrainedPolic
     if not (run / "last.safetensors").is_file():
         if name in pretrained_names():
             return load_checkpoint(find_pretrained(name)), None
-        how = ["--recipe", "auto", "--minutes", str(options.minutes), "--seed", str(options.seed)]
+        recipe = recipe_for(name, options)
+        how = ["--recipe", recipe, "--seed", str(options.seed), "--out", str(run)]
+        how += ["--minutes", str(options.minutes)] if recipe == "auto" else []
         command = [sys.executable, "-m", "gnarl_runtime.commands.train", "--spec", name]
-        subprocess.run([*command, *how, "--out", str(run)], check=True)
+        subprocess.run([*command, *how], check=True)
     line = (run / "metrics.jsonl").read_text("utf-8").splitlines()[-1]
     return load_checkpoint(run / "best.safetensors"), json.loads(line)["cpu_seconds"] / 60
+
+
+def recipe_for(name: str, options: argparse.Namespace) -> str:
+    """What is asked for, else the recipe of a spec's name, else that of all."""
+    own: str = options.recipe or (name if name in shipped_recipes() else NAME)
+    return own
 
 
 def accuracy(
@@ -162,12 +175,15 @@ def accuracy(
 ) -> dict[str, Any]:
     """Graph and node accuracy on fresh graphs of one size."""
     began, rights, shares, steps = time.process_time(), [], [], []
+    keep = Keep(states=True)
     for first in range(0, GRAPHS[nodes], _PART):
         pool = fresh_pool(compiled, nodes, first, options.seed)
-        own = play_with(PolicyPlayer(trained.policy), compiled, pool, keep=Keep(states=True))
-        rights += own.correct.tolist()
+        players = PolicyPlayer(trained.policy), ExpertPlayer(compiled.experts[0])
+        own, expert = (play_with(player, compiled, pool, keep=keep) for player in players)
+        right = right_answers(compiled, own, expert)
+        rights += right.tolist()
         steps += own.steps.tolist()
-        shares += node_shares(compiled, pool, own)
+        shares += node_shares(compiled, right, own, expert)
         if time.process_time() - began > 60 * options.longest:
             break
     return {
@@ -192,15 +208,21 @@ def fresh_pool(compiled: Compiled, nodes: int, first: int, seed: int) -> Pool:
     )
 
 
-def node_shares(compiled: Compiled, pool: Pool, own: Outcomes) -> list[float]:
+def right_answers(compiled: Compiled, own: Outcomes, expert: Outcomes) -> NDArray[np.bool_]:
+    """Which ends are right; without `correct`, those that are worth what the expert's are."""
+    if compiled.problem.correct is not None or not compiled.problem.objectives:
+        return own.correct
+    return own.correct & np.isclose(own.objective, expert.objective, rtol=RELATIVE)
+
+
+def node_shares(
+    compiled: Compiled, right: NDArray[np.bool_], own: Outcomes, expert: Outcomes
+) -> list[float]:
     """Node accuracy of every graph."""
-    states = own.states or ()
-    expert = ExpertPlayer(compiled.experts[0])
-    right = play_with(expert, compiled, pool, keep=Keep(states=True)).states or ()
     features = output_features(compiled.problem)
     return [
         1.0 if sure else agreement(features, mine, other)
-        for sure, mine, other in zip(own.correct, states, right, strict=True)
+        for sure, mine, other in zip(right, own.states or (), expert.states or (), strict=True)
     ]
 
 
