@@ -5,20 +5,19 @@
 
 `--check` compiles, formats and checks the specs as `gnarl-check --fast` does; exit code 1 if one is
 not sound. Otherwise each spec is trained by the recipe of its name, or `clrs30` if there is none,
-unless it has a run in DIR or shipped weights, and plays fresh graphs of 64, 128 and 256 nodes.
+unless it has weights in DIR or shipped ones, and plays fresh graphs of 64, 128 and 256 nodes.
 Graph accuracy is the share of graphs whose end is `correct`: any right answer; of a spec with an
 objective instead, whose end is as good as the expert's. Node accuracy is micro-F1 against a right
 answer: the policy's own where it is right, else the expert's. The table and its JSON go to
 docs/results/clrs30; what stands there is not measured again, so the study goes on where it was
 stopped (`--again` measures anew). A size whose graphs take more than `--longest` CPU minutes is cut
-to those that were played by then.
+to those that were played by then. A training that was stopped begins anew.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import gnarl_dsl as gnarl
 from benchmarks.frame import publish, results_parser, say
 from benchmarks.machine import ROOT, load_average, provenance, short
 from gnarl_dsl.format.house_style import format_text
@@ -133,35 +133,36 @@ def measured(
     if not missing:
         return
     say(name)
-    trained, cpu_minutes = trained_policy(name, options)
+    trained, minutes = trained_policy(name, options)
+    row = {
+        "spec": name,
+        "cpu_minutes": known.get("cpu_minutes") if minutes is None else minutes,
+        "recipe": known.get("recipe") if minutes is None else recipe_for(name, options),
+        "seed": options.seed,
+        "sizes": done,
+        "written": provenance(load=load_average()),
+    }
+    yield row
     problem = without_metrics(trained.problem)
-    expert = problem.experts[0].name
-    compiled = compile_for(problem, None, (expert,))
+    compiled = compile_for(problem, None, (problem.experts[0].name,))
     for nodes in missing:
         done[str(nodes)] = accuracy(trained, compiled, nodes, options)
-        yield {
-            "spec": name,
-            "cpu_minutes": cpu_minutes,
-            "recipe": None if cpu_minutes is None else recipe_for(name, options),
-            "seed": options.seed,
-            "sizes": done,
-            "written": provenance(load=load_average()),
-        }
+        yield row | {"written": provenance(load=load_average())}
 
 
 def trained_policy(name: str, options: argparse.Namespace) -> tuple[TrainedPolicy, float | None]:
-    """The run of a spec, or its shipped weights, or a new run; and what training took."""
-    run = options.runs / name
-    if not (run / "last.safetensors").is_file():
-        if name in pretrained_names():
+    """The weights in DIR, or the shipped ones, or new ones and what training took in all."""
+    file = options.runs / f"{name}.safetensors"
+    if not file.is_file():
+        if name in pretrained_names() and options.recipe is None:
             return load_checkpoint(find_pretrained(name)), None
-        recipe = recipe_for(name, options)
-        how = ["--recipe", recipe, "--seed", str(options.seed), "--out", str(run)]
-        how += ["--minutes", str(options.minutes)] if recipe == "auto" else []
-        command = [sys.executable, "-m", "gnarl_runtime.commands.train", "--spec", name]
-        subprocess.run([*command, *how], check=True)
-    line = (run / "metrics.jsonl").read_text("utf-8").splitlines()[-1]
-    return load_checkpoint(run / "best.safetensors"), json.loads(line)["cpu_seconds"] / 60
+        began, recipe = time.process_time(), recipe_for(name, options)
+        minutes = options.minutes if recipe == "auto" else None
+        trained = gnarl.train(name, recipe=recipe, seed=options.seed, minutes=minutes)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        trained.save(file)
+        return trained, (time.process_time() - began) / 60
+    return load_checkpoint(file), None
 
 
 def recipe_for(name: str, options: argparse.Namespace) -> str:
