@@ -266,9 +266,9 @@ _FOREIGN_WORDS = {
     "return": "Formulas have no `return`; an update only assigns.",
     "def": "Name a formula with `let name(x) = …`.",
 }
-_BLOCKS = frozenset(
-    ["param", "let", "horizon", "limit", "terminate", "valid", "correct", "objective", "reward"]
-    + ["metric", "expert", "instances", "observe", "messages", "may"]
+_BLOCKS = (
+    *("param", "let", "horizon", "limit", "terminate", "valid", "correct", "objective", "reward"),
+    *("metric", "expert", "instances", "observe", "messages", "may"),
 )
 _DOUBLED_SIGNS = {
     "||": "Write `or`.",

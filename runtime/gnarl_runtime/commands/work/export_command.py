@@ -15,7 +15,8 @@ from gnarl_runtime.trajectories.trajectory import Trajectories
 
 def export_command(args: argparse.Namespace, problem: Problem) -> int:
     """Play, write, say what was written and whether it is right."""
-    wishes = (args.count, args.nodes, args.expert, args.split, args.instances, args.seed)
+    asked = ("count", "nodes", "expert", "split", "instances", "seed", "ties")
+    wishes = [getattr(args, name) for name in asked]
     verify_export(FLAGS, problem, *wishes)
     with Progress(problem.name) as progress:
         found = run_export(problem, *wishes, progress)
