@@ -309,8 +309,8 @@ def general_notes(
     if rescale and known:
         names = ", ".join(f"`{name}`" for name in known)
         notes.append(f"{flag} is not needed for {names}: the network reads all scales alike")
-    unread = rescale or policy is None  # without a network, no number is too large
-    scales = [] if unread else unusual_scales(problem, graphs, known)
+    # Without a policy nobody has seen any scale.
+    scales = [] if rescale or policy is None else unusual_scales(problem, graphs, known)
     return (*notes, *(f"{scale}; {flag} shows the network the usual size" for scale in scales))
 
 
