@@ -1,4 +1,4 @@
-"""A browser for the tests of the live page, and a folder of two specs that it has open."""
+"""The live page for its tests, with a folder of two specs that it has open."""
 
 from __future__ import annotations
 
@@ -7,16 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Opened, browser
+from browser import Opened
 from served import Served, open_live, served
 
 from gnarl_dsl.specs import find_spec
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -29,6 +31,15 @@ from gnarl_runtime.play.playing_answers import (
 )
 from gnarl_runtime.play.run_list import Runs
 from gnarl_runtime.play.spec_folder import Folder, SpecFile, shipped
+from gnarl_runtime.play.task_answers import (
+    CheckAsked,
+    JobAsked,
+    Nothing,
+    RunAsked,
+    SolveAsked,
+    Tasks,
+    TrainAsked,
+)
 from gnarl_runtime.web.replies import Question, asking, telling
 
 _KINDS = {
@@ -48,6 +59,7 @@ class Wish:
     opened: SpecFile | None
     seed: int = 0
     code: Code | None = None  # of files that the command line names
+    extern: tuple[str, ...] = ()  # those files
 
 
 class Named(Question):
@@ -63,15 +75,24 @@ class Saved(Question):
 def play_app(wish: Wish) -> Starlette:
     """The application; the server in front of it has looked at where requests come from."""
     editing = Editing(wish.folder, wish.code)
-    players = Players(Runs(wish.folder.root))
-    playing = Playing(editing, players)
+    runs = Runs(wish.folder.root)
+    playing = Playing(editing, Players(runs))
+    tasks = Tasks(editing, runs, wish.extern)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(tasks.jobs.end)
+
     return Starlette(
+        lifespan=lifespan,
         routes=[
             *_about_files(wish, editing),
             *_about_texts(editing),
             *_about_games(playing),
+            *_about_tasks(tasks),
             *_pages(),
-        ]
+        ],
     )
 
 
@@ -130,6 +151,20 @@ def _about_games(playing: Playing) -> list[Route]:
         asking("/api/ending", Picks, playing.ending),
         asking("/api/known", GameKey, playing.known),
         asking("/api/case", GameKey, playing.case),
+    ]
+
+
+def _about_tasks(tasks: Tasks) -> list[Route]:
+    return [
+        asking("/api/start/check", CheckAsked, tasks.check),
+        asking("/api/start/train", TrainAsked, tasks.train),
+        asking("/api/start/resume", RunAsked, tasks.resume),
+        asking("/api/start/solve", SolveAsked, tasks.solve),
+        asking("/api/stop", JobAsked, tasks.stop),
+        asking("/api/jobs", Nothing, tasks.listed),
+        asking("/api/job", JobAsked, tasks.job),
+        asking("/api/runs", Nothing, tasks.all_runs),
+        asking("/api/run", RunAsked, tasks.run),
     ]
 
 

@@ -20,7 +20,7 @@ def play_command(args: argparse.Namespace) -> int:
     """Listen, say where, serve."""
     folder, opened = chosen(args.subject)
     code = read_code(args.extern) if args.extern else None
-    app = play_app(Wish(folder, opened, args.seed, code))
+    app = play_app(Wish(folder, opened, args.seed, code, tuple(args.extern)))
     token = new_token()
     listening = listen(args.port, USUAL_PORT)
     address = address_of(listening, token)

@@ -19,7 +19,7 @@ export function startEditor() {
   area.addEventListener("click", closeWords);
   area.addEventListener("blur", () => setTimeout(closeWords, 150));
   sheet.addEventListener("scroll", () => { hideTip(); });
-  on("opened", () => { area.value = spec.text; sheet.scrollTop = 0; fixes = []; marked = new Map(); repaint(); showFindings([]); });
+  on("opened", () => { area.value = spec.text; sheet.scrollTop = 0; fixes = []; markLines(new Map()); repaint(); showFindings([]); });
   on("checked", (found) => { fixes = []; showFindings(found.diagnostics); });
   on("fixes", (found) => { fixes = found; showFindings(spec.checked.diagnostics); });
   on("refused", (text) => { el("found-title").textContent = text; });

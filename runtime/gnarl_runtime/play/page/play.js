@@ -9,7 +9,7 @@ import { Board } from "./board.js";
 const MOST_NODES = 200, KEPT = "gnarl play";
 let box, tools, stageRow, beside, boards = [], shown = false, acted = null;
 // What is played on; `of`: the spec that the boards show.
-const wish = { graph: { kind: "drawn", family: "", nodes: 12, seed: 0 }, reward: null, adviser: null, of: null, label: "" };
+export const wish = { graph: { kind: "drawn", family: "", nodes: 12, seed: 0 }, reward: null, adviser: null, of: null, label: "" };
 let fields = {};
 
 export const playPanel = {
@@ -39,10 +39,13 @@ export const playPanel = {
     addBoard();
     restore();
     on("problem", (problem) => { offer(problem); if (!wish.of || wish.of.hash !== problem.hash || wish.of.path !== spec.path || wish.of.params !== JSON.stringify(spec.params)) beginSoon(); else marksOf(acted || boards[0]); });
-    on("opened", () => { if (wish.of && wish.of.path !== spec.path) forget(); });
+    on("opened", () => { beginning++; if (wish.of && wish.of.path !== spec.path) forget(); });
     on("checked", () => marksOf(acted || boards[0]));
+    on("panel", () => marksOf(acted || boards[0]));
     on("players", () => refreshPlayers());
     on("play", (given) => open(given));
+    on("known", ({ graph, value }) => { if (JSON.stringify(graph) === JSON.stringify(wish.graph)) boards.forEach((board) => board.learnBest(value, "search")); });
+    on("player", (id) => setPlayer(id));
     dropping();
     onReturn(() => begin());
     addEventListener("pagehide", keep);
@@ -164,7 +167,7 @@ const beginSoon = later(30, () => begin());
 let beginning = 0;
 async function begin(only) {
   if (!spec.problem || !spec.checked || !spec.checked.problem) return;
-  const mine = only ? beginning : ++beginning, wanted = only ? [only] : boards;
+  const problem = spec.problem, mine = only ? beginning : ++beginning, wanted = only ? [only] : boards;
   const of = { hash: spec.problem.hash, path: spec.path, params: JSON.stringify(spec.params), asked: { ...spec.asked } };
   wish.of = of;
   for (const board of wanted) {
@@ -177,6 +180,7 @@ async function begin(only) {
     if (mine !== beginning) return;
     board.adviser = wish.adviser ? `expert ${wish.adviser}` : null;
     board.show(begun);
+    wish.players = begun.players;
   }
   const first = boards[0];
   acted = acted || first;
@@ -194,7 +198,7 @@ async function begin(only) {
   changes(first);
   values();
   keep();
-  if (spec.problem.objectives.length) best(first.game.game);
+  if (problem.objectives.length) best(first.game.game);
 }
 // A question about a game; the server may have forgotten it, or have been started anew.
 async function again(board, question) {
@@ -206,11 +210,19 @@ async function again(board, question) {
     return question();
   }
 }
+async function setPlayer(id) {
+  await refreshPlayers();
+  const board = boards[0];
+  if (!(board.players || []).some((one) => one.id === id)) return;
+  board.player = board.playerChoice.value = id;
+  board.advise();
+}
 async function refreshPlayers() {
   const first = boards[0];
   if (!first.game) return;
   try {
     const begun = await ask("begin", { spec: wish.of.asked, graph: wish.graph, reward: wish.reward, picks: [] });
+    wish.players = begun.players;
     boards.forEach((board) => board.listPlayers(begun.players));
   } catch { /* told elsewhere */ }
 }
