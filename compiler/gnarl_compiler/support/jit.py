@@ -26,6 +26,5 @@ else:
     # that a call hands over costs more than most of them do. The option without documentation
     # leaves it out. Python calls none of these, so they have no way in from there either.
     _ALONE: dict[str, Any] = {"forceinline": True, "error_model": "numpy", "_nrt": False}
-    inlined: Any = numba.njit(  # type: ignore[no-redef]
-        **_SHARED, **_ALONE, no_cpython_wrapper=True
-    )
+    _ALONE["no_cpython_wrapper"] = True
+    inlined: Any = numba.njit(**_SHARED, **_ALONE)  # type: ignore[no-redef]
