@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from gnarl_compiler.emit.abi import CHOICES, TURNS, Role, array_name, kept_array
+from gnarl_compiler.emit.chains import link_tables
 from gnarl_compiler.emit.kernels import Module, can_stop, emit_function, emit_kernel
 from gnarl_compiler.emit.upkeep import tally_tables
 from gnarl_compiler.emit.values import emit_number, emit_value, hoist, skip
@@ -181,6 +182,7 @@ def _changing_arrays(module: Module) -> set[str]:
     graph = set(_GRAPH) if program.mutable else set()
     live = {kept_array(code.number) for code in program.kept if code.follows}
     live |= {array for code in program.tallies for array in tally_tables(program, code)}
+    live |= set(link_tables(program))
     return own | graph | live | {"last", "phase", "legal", CHOICES, *TURNS}
 
 
