@@ -1,4 +1,4 @@
-"""What chains of pointers come to, kept from write to write, equals what the interpreter follows."""
+"""What chains of pointers come to, kept from write to write, equals what the interpreter finds."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ phase into(v)
 {more}
 horizon 6 * n rounds
 terminate when (forall x in nodes: far(x) < inf) and count(x in nodes where below(x) < inf) > 3
-reward near  potential count(x in nodes where depth(to, x, s) <= 2) - max(x in nodes where on[x]: far(x))
-reward trees potential count(x in nodes where below(x) == 0) + (if exists x in nodes: far(x) > 2 then 1 else 0)
+let most     = max(x in nodes where on[x]: far(x))
+reward near  potential count(x in nodes where depth(to, x, s) <= 2) - most
+let some     = if exists x in nodes: far(x) > 2 then 1 else 0
+reward trees potential count(x in nodes where below(x) == 0) + some
 correct forall x in nodes: far(x) < 5
 expert low
   from: uniform u where below(u) > 0 minimising far(u)
