@@ -25,13 +25,22 @@ from gnarl_compiler.emit.abi import (
     array_name,
     kept_array,
 )
+from gnarl_compiler.emit.chains import (
+    chain_tables,
+    emit_first_chain,
+    emit_follow,
+    emit_links,
+    link_tables,
+)
 from gnarl_compiler.emit.imports import helpers_apart
 from gnarl_compiler.emit.updates import emit_cells, emit_kept, emit_statements, emit_zeros
 from gnarl_compiler.emit.upkeep import (
     emit_first_tally,
+    emit_table_write,
     emit_total,
     emit_write,
     followed,
+    is_followed,
     is_sum,
     tally_tables,
     write_axes,
@@ -51,12 +60,14 @@ from gnarl_compiler.emit.writer import (
     Source,
     Writer,
     axis_name,
+    follow_name,
+    table_write_name,
     total_name,
     write_name,
 )
 from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
-from gnarl_compiler.ir.ops import PICK, Ref
+from gnarl_compiler.ir.ops import OWN, PICK, Ref
 from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, NODE_VALUE
@@ -85,6 +96,7 @@ class Module:
             verify_identifier(name)
         kept = [kept_array(code.number) for code in program.kept]
         kept += [array for code in program.tallies for array in tally_tables(program, code)]
+        kept += link_tables(program)
         arrays = [*CORE, *TURNS, *VIEWS, *names, *kept, CHOICES]
         order = {name: position for position, name in enumerate(arrays)}
         return cls(Source.of(program, problem), order)
@@ -124,6 +136,8 @@ class Module:
         for tally in self.program.tallies:
             for array in tally_tables(self.program, tally):
                 yield KeptTable(array, "float64", GRAPH, live=True)
+        for array in link_tables(self.program):
+            yield KeptTable(array, "int64", NODE, live=True)
         if self.program.phases[0].mask is not None:
             yield KeptTable(CHOICES, "int64", GRAPH, live=True)
 
@@ -234,6 +248,8 @@ def emit_upkeep(module: Module, fill_legal: Function) -> None:
             name, doc = total_name(code), "A sum that writes keep; in order where order matters."
             made = emit_function(module, name, ["b"], doc, partial(emit_total, code=code))
             module.shared[name] = made
+    for code in chain_tables(module.program):
+        emit_chain_upkeep(module, code, fill_legal)
     for name in followed(module.program):
         feature = module.source.features[name]
         first = ["b", *map(axis_name, write_axes(feature)), *["edge"] * (feature.place is EDGE)]
@@ -243,6 +259,23 @@ def emit_upkeep(module: Module, fill_legal: Function) -> None:
             module, write_name(name), [*first, "value"], doc, body, write_axes(feature)
         )
         module.shared[write_name(name)] = made
+
+
+def emit_chain_upkeep(module: Module, code: ir.KeptCode, fill_legal: Function) -> None:
+    """What writes a table of chains, if something follows it, and what follows the chains."""
+    if is_followed(module.program, code.number):
+        name, doc = table_write_name(code.number), "Write to a table and what follows it."
+        body = partial(emit_table_write, number=code.number, fill_legal=fill_legal)
+        made = emit_function(module, name, ["b", axis_name(OWN), "value"], doc, body, [OWN])
+        module.shared[name] = made
+    chain = module.program.chain_of(code)
+    assert chain is not None
+    name = follow_name(code.number)
+    doc = f"Find {chain.op} anew for a node and for all whose chains lead through it."
+    made = emit_function(
+        module, name, ["b", axis_name(OWN)], doc, partial(emit_follow, code=code), [OWN]
+    )
+    module.shared[name] = made
 
 
 def emit_update(module: Module, phase: ir.PhaseCode) -> Function | None:
@@ -443,8 +476,9 @@ def emit_recount(module: Module) -> None:
         return
 
     def slot(writer: Writer) -> None:
+        emit_links(writer)
         for code in program.kept:
-            emit_kept(writer, code)
+            emit_first_table(writer, code)
         for tally in program.tallies:
             emit_first_tally(writer, tally)
         if masked:
@@ -456,6 +490,13 @@ def emit_recount(module: Module) -> None:
     emit_kernel(module, Role.RECOUNT, "", ["slots"], doc, over_slots(slot))
 
 
+def emit_first_table(writer: Writer, code: ir.KeptCode) -> None:
+    if writer.program.chain_of(code) is None:
+        emit_kept(writer, code)
+    else:
+        emit_first_chain(writer, code)
+
+
 def _emit_first_values(writer: Writer, program: ir.Program) -> None:
     """Tables of what is known, then the state, then the tables that follow it."""
     for code in program.kept:
@@ -464,9 +505,10 @@ def _emit_first_values(writer: Writer, program: ir.Program) -> None:
     for cells in program.initial:
         emit_zeros(writer, cells)
         emit_cells(writer, cells)
+    emit_links(writer)
     for code in program.kept:
         if code.follows:
-            emit_kept(writer, code)
+            emit_first_table(writer, code)
     for tally in program.tallies:
         emit_first_tally(writer, tally)
     for cells in program.derived:

@@ -96,6 +96,16 @@ def write_name(feature: str) -> str:
     return f"write_{feature}"
 
 
+def table_write_name(number: int) -> str:
+    """The function that writes to a table which something follows."""
+    return f"write_kept{number}"
+
+
+def follow_name(number: int) -> str:
+    """The function that brings a table of chains up to date."""
+    return f"follow_kept{number}"
+
+
 def total_name(code: ir.TallyCode) -> str:
     """The function that reads a sum which writes keep."""
     return f"total{code.number}"

@@ -22,6 +22,7 @@ from gnarl_dsl.report.source import Span
 
 When = Literal["constant", "reset", "state"]
 Ref = int  # the number of an operation
+Written = str | int  # what has cells: a feature, or a table that others than its writers follow
 KIND_NAMES = {NUMBER: "number", TRUTH: "truth", NODE_VALUE: "node", CATEGORY: "category"}
 
 
@@ -358,7 +359,7 @@ class MaskCode:
     """
 
     value: Ref
-    follows: tuple[str, ...]
+    follows: tuple[Written, ...]
     turns: tuple[tuple[str, Ref], ...]
 
 
@@ -414,7 +415,7 @@ class KeptCode:
     """A value that a pass moved to a table; `axis` None means one per graph.
 
     It is computed at reset, and at a node again when an update writes one of the features that
-    it `follows` there.
+    it `follows` there; what a chain comes to, at all nodes whose chains lead through that one.
     """
 
     number: int
@@ -425,9 +426,12 @@ class KeptCode:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The part of a tally that one cell of a feature can change; its axes are the cell's nodes."""
+    """The part of a tally that one cell can change, of a feature or of a table of chains.
 
-    feature: str
+    Its axes are the cell's nodes.
+    """
+
+    cells: Written
     axes: tuple[str, ...]
     value: Ref
 
@@ -491,8 +495,14 @@ class Program:
         """Whether a round can go by without some of the phases."""
         return any(phase.when is not None for phase in self.phases)
 
+    def chain_of(self, code: KeptCode) -> Chase | None:
+        """The chain that a table keeps from write to write, if it is such a table."""
+        op = self.ops[code.value]
+        return op if isinstance(op, Chase) and code.follows else None
+
 
 PICK = "pick"
+ALONG = "along"  # the nodes of a chain that is kept
 OWN, OTHER = "own", "other"  # the nodes of the cell that a write changes
 
 

@@ -58,7 +58,7 @@ def find_terms(program: Program, problem: Problem) -> list[Ref]:
     own = _own_terms(program, problem)
     found: set[Ref] = set()
     seen: set[Ref] = set()
-    waiting = list(_each_round(program))
+    waiting = list(read_each_round(program))
     while waiting:
         ref = waiting.pop()
         if ref in seen:
@@ -71,7 +71,7 @@ def find_terms(program: Program, problem: Problem) -> list[Ref]:
     return sorted(found)
 
 
-def _each_round(program: Program) -> list[Ref]:
+def read_each_round(program: Program) -> list[Ref]:
     """What is computed in every round, or for every label."""
     maybe = [program.terminate, *(phase.allow for phase in program.phases)]
     maybe += [phase.when for phase in program.phases]
