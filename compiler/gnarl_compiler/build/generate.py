@@ -11,6 +11,7 @@ from gnarl_compiler.ir.verify import verify_program
 from gnarl_compiler.lower.program import lower_problem
 from gnarl_compiler.passes.chains import keep_chains
 from gnarl_compiler.passes.costs import print_costs
+from gnarl_compiler.passes.near import keep_near
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode, hoist_inputs, prune
 from gnarl_compiler.passes.tabulate import tabulate
 from gnarl_compiler.passes.tally import tally
@@ -44,7 +45,9 @@ def generate(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHIN
     verify_program(hoisted, problem)
     tabled = tabulate(hoisted, problem)
     verify_program(tabled, problem)
-    chained = keep_chains(tabled, problem)
+    neared = keep_near(tabled, problem)
+    verify_program(neared, problem)
+    chained = keep_chains(neared, problem)
     verify_program(chained, problem)
     tallied = tally(chained, problem)
     verify_program(tallied, problem)

@@ -26,7 +26,6 @@ from gnarl_compiler.emit.abi import (
     kept_array,
 )
 from gnarl_compiler.emit.chains import (
-    chain_tables,
     emit_first_chain,
     emit_follow,
     emit_links,
@@ -36,6 +35,8 @@ from gnarl_compiler.emit.imports import helpers_apart
 from gnarl_compiler.emit.updates import emit_cells, emit_kept, emit_statements, emit_zeros
 from gnarl_compiler.emit.upkeep import (
     emit_first_tally,
+    emit_found,
+    emit_refresh,
     emit_table_write,
     emit_total,
     emit_write,
@@ -61,6 +62,7 @@ from gnarl_compiler.emit.writer import (
     Writer,
     axis_name,
     follow_name,
+    found_name,
     table_write_name,
     total_name,
     write_name,
@@ -248,8 +250,14 @@ def emit_upkeep(module: Module, fill_legal: Function) -> None:
             name, doc = total_name(code), "A sum that writes keep; in order where order matters."
             made = emit_function(module, name, ["b"], doc, partial(emit_total, code=code))
             module.shared[name] = made
-    for code in chain_tables(module.program):
-        emit_chain_upkeep(module, code, fill_legal)
+    for table in module.program.kept:
+        if table.follows and module.program.chain_of(table) is None:
+            name, doc = found_name(table.number), "What a table should have at a node."
+            body = partial(emit_found, table=table)
+            made = emit_function(module, name, ["b", axis_name(OWN)], doc, body, [OWN])
+            module.shared[name] = made
+        if module.program.spreads(table):
+            _emit_spreading(module, table, fill_legal)
     for name in followed(module.program):
         feature = module.source.features[name]
         first = ["b", *map(axis_name, write_axes(feature)), *["edge"] * (feature.place is EDGE)]
@@ -261,21 +269,20 @@ def emit_upkeep(module: Module, fill_legal: Function) -> None:
         module.shared[write_name(name)] = made
 
 
-def emit_chain_upkeep(module: Module, code: ir.KeptCode, fill_legal: Function) -> None:
-    """What writes a table of chains, if something follows it, and what follows the chains."""
+def _emit_spreading(module: Module, code: ir.KeptCode, fill_legal: Function) -> None:
+    """What writes a table, if something follows it, and what brings it up to date from a node."""
     if is_followed(module.program, code.number):
         name, doc = table_write_name(code.number), "Write to a table and what follows it."
         body = partial(emit_table_write, number=code.number, fill_legal=fill_legal)
         made = emit_function(module, name, ["b", axis_name(OWN), "value"], doc, body, [OWN])
         module.shared[name] = made
-    chain = module.program.chain_of(code)
-    assert chain is not None
-    name = follow_name(code.number)
-    doc = f"Find {chain.op} anew for a node and for all whose chains lead through it."
-    made = emit_function(
-        module, name, ["b", axis_name(OWN)], doc, partial(emit_follow, code=code), [OWN]
-    )
-    module.shared[name] = made
+    chain, name = module.program.chain_of(code), follow_name(code.number)
+    if chain is None:
+        doc, body = "Bring a table up to date at a node.", partial(emit_refresh, table=code)
+    else:
+        doc = f"Find {chain.op} anew for a node and for all whose chains lead through it."
+        body = partial(emit_follow, code=code)
+    module.shared[name] = emit_function(module, name, ["b", axis_name(OWN)], doc, body, [OWN])
 
 
 def emit_update(module: Module, phase: ir.PhaseCode) -> Function | None:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Literal
 
 from gnarl_compiler.emit.abi import CHOICES, TallyArrays, array_name, kept_array
 from gnarl_compiler.emit.chains import relinked
 from gnarl_compiler.emit.values import emit_loops, emit_number, emit_value, hoist, skip
-from gnarl_compiler.emit.writer import Function, Writer, axis_name, follow_name
+from gnarl_compiler.emit.writer import (
+    Function,
+    Writer,
+    axis_name,
+    follow_name,
+    found_name,
+    table_write_name,
+)
 from gnarl_compiler.ir import ops as ir
-from gnarl_compiler.ir.ops import OTHER, OWN, Program, Written
+from gnarl_compiler.ir.ops import NEARBY, OTHER, OWN, Program, Written
+from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.model import Feature
-from gnarl_dsl.model.kinds import EDGE, SCALAR
+from gnarl_dsl.model.kinds import EDGE, NODE_VALUE, SCALAR, TRUTH
 
 
 def is_sum(program: Program, code: ir.TallyCode) -> bool:
@@ -59,26 +69,68 @@ def emit_write(writer: Writer, feature: Feature, fill_legal: Function) -> None:
         with writer.block(f"if {cell} == value:"):
             writer.line("return")
     tables = [table for table in program.kept if name in table.follows]
-    chains = [table for table in tables if program.chain_of(table) is not None]
+    spread = [table for table in tables if program.spreads(table)]
     with _shares(writer, name), relinked(writer, name):
         writer.line(f"{cell} = value")
         with writer.scope():
             for table in tables:
-                if table not in chains:
+                if table not in spread:
                     kept = writer.use(kept_array(table.number))
-                    value = emit_value(writer, table.value)
-                    writer.line(f"{kept}[b, {axis_name(OWN)}] = {value}")
-    for table in chains:
-        follow = writer.shared[follow_name(table.number)]
-        writer.line(writer.call(follow, "b", axis_name(OWN)))
+                    writer.line(f"{kept}[b, {axis_name(OWN)}] = {_found(writer, table)}")
+    for table in spread:
+        _follow(writer, table, nearby=name in table.near)
     _follow_mask(writer, name, fill_legal)
 
 
+def _follow(writer: Writer, table: ir.KeptCode, nearby: bool) -> None:
+    """Bring a table up to date that a write changes elsewhere, too."""
+    own = axis_name(OWN)
+    follow = writer.shared[follow_name(table.number)]
+    writer.line(writer.call(follow, "b", own))
+    if not nearby:
+        return
+    node = writer.program.ops.index(ir.Axis(OWN, NODE_VALUE))
+    for way in _ways_back(writer.program, table):
+        domain = ir.Domain("near", (NEARBY,), node, way)
+        call = writer.call(follow, "b", axis_name(NEARBY))
+        emit_loops(writer, (domain,), None, partial(writer.line, call))
+
+
+def _ways_back(program: Program, table: ir.KeptCode) -> list[Literal["both", "out", "in"]]:
+    """Along which edges of a node those are that have it for a neighbour."""
+    back: dict[str, Literal["both", "out", "in"]] = {"both": "both", "out": "in", "in": "out"}
+    parts = (program.ops[ref] for ref in reachable(program, [table.value]))
+    ways = (part.domains[0].direction for part in parts if isinstance(part, ir.Reduce))
+    return [back[way] for way in dict.fromkeys(ways)]
+
+
+def emit_found(writer: Writer, table: ir.KeptCode) -> None:
+    writer.line(f"return {emit_value(writer, table.value)}")
+
+
+def _found(writer: Writer, table: ir.KeptCode) -> str:
+    return writer.call(writer.shared[found_name(table.number)], "b", axis_name(OWN))
+
+
+def emit_refresh(writer: Writer, table: ir.KeptCode) -> None:
+    """A cell of a table, found anew."""
+    value = _found(writer, table)
+    write = writer.shared.get(table_write_name(table.number))
+    if write is None:
+        cell = f"{writer.use(kept_array(table.number))}[b, {axis_name(OWN)}]"
+        writer.line(f"{cell} = {value}")
+    else:
+        writer.line(writer.call(write, "b", axis_name(OWN), value))
+
+
 def emit_table_write(writer: Writer, number: int, fill_legal: Function) -> None:
-    """The same for a table of chains."""
+    """The same for a table."""
     cell = f"{writer.use(kept_array(number))}[b, {axis_name(OWN)}]"
-    with writer.block(f"if {cell} == value:"):
-        writer.line("return")
+    table = writer.program.kept[number]
+    whole = writer.program.infos[table.value].kind is TRUTH
+    if whole or writer.program.chain_of(table) is not None:  # chains never come to -0.0
+        with writer.block(f"if {cell} == value:"):
+            writer.line("return")
     with _shares(writer, number):
         writer.line(f"{cell} = value")
     _follow_mask(writer, number, fill_legal)

@@ -101,6 +101,11 @@ def table_write_name(number: int) -> str:
     return f"write_kept{number}"
 
 
+def found_name(number: int) -> str:
+    """The function that finds a cell of a table anew."""
+    return f"found_kept{number}"
+
+
 def follow_name(number: int) -> str:
     """The function that brings a table of chains up to date."""
     return f"follow_kept{number}"

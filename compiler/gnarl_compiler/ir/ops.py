@@ -22,7 +22,7 @@ from gnarl_dsl.report.source import Span
 
 When = Literal["constant", "reset", "state"]
 Ref = int  # the number of an operation
-Written = str | int  # what has cells: a feature, or a table that others than its writers follow
+Written = str | int  # what has cells: a feature, or a table, which spreads
 KIND_NAMES = {NUMBER: "number", TRUTH: "truth", NODE_VALUE: "node", CATEGORY: "category"}
 
 
@@ -415,13 +415,15 @@ class KeptCode:
     """A value that a pass moved to a table; `axis` None means one per graph.
 
     It is computed at reset, and at a node again when an update writes one of the features that
-    it `follows` there; what a chain comes to, at all nodes whose chains lead through that one.
+    it `follows` there; what a chain comes to, at all nodes whose chains lead through that one, and
+    what reads a feature that is `near`, at its neighbours.
     """
 
     number: int
     axis: str | None
     value: Ref
     follows: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -500,9 +502,14 @@ class Program:
         op = self.ops[code.value]
         return op if isinstance(op, Chase) and code.follows else None
 
+    def spreads(self, code: KeptCode) -> bool:
+        """Whether a write changes a table elsewhere, too: then others follow its own cells."""
+        return bool(code.near) or self.chain_of(code) is not None
+
 
 PICK = "pick"
 ALONG = "along"  # the nodes of a chain that is kept
+NEARBY = "nearby"  # the neighbours of the node that a write changes
 OWN, OTHER = "own", "other"  # the nodes of the cell that a write changes
 
 

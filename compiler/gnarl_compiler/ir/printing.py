@@ -56,7 +56,8 @@ def _sections(program: Program) -> Iterator[tuple[str, list[str]]]:
 
 
 def _kept(code: ir.KeptCode) -> str:
-    follows = f" follows {', '.join(code.follows)}" if code.follows else ""
+    names = (f"{name}{' nearby' if name in code.near else ''}" for name in code.follows)
+    follows = f" follows {', '.join(names)}" if code.follows else ""
     return f"kept{code.number}{f'[{code.axis}]' if code.axis else ''} = %{code.value}{follows}"
 
 

@@ -485,15 +485,42 @@ class _Verifier:
             parts = [self.program.ops[ref] for ref in reachable(self.program, [code.value])]
             chain = self.program.chain_of(code)
             inner = [op.number for op in parts if isinstance(op, ir.Kept)]
-            early = all(it < number and not self.is_chain(it) for it in inner)
-            _require(not inner if chain is None else early, f"kept{number} is made of kept values")
+            early = all(it < number and not self.spreads(it) for it in inner)
+            alone = chain is None and not code.near
+            _require(not inner if alone else early, f"kept{number} is made of kept values")
             if chain is not None:
                 self.chain(code, chain)
+            elif code.near:
+                self.near(code, parts)
             elif code.follows:
                 self.follows(code, parts)
 
-    def is_chain(self, number: int) -> bool:
-        return self.program.chain_of(self.program.kept[number]) is not None
+    def spreads(self, number: int) -> bool:
+        return self.program.spreads(self.program.kept[number])
+
+    def near(self, code: ir.KeptCode, parts: list[ir.Op]) -> None:
+        """It reads the state at its node, and what it follows nearby at neighbours of its node."""
+        what, own = f"kept{code.number}", ir.Axis(code.axis or "", NODE_VALUE)
+        _require(set(code.near) <= set(code.follows), f"{what} is near what it does not follow")
+        _require(not self.program.mutable, f"{what} reads a graph that changes")
+        elsewhere = tuple(kind for kind in _ELSEWHERE if kind is not ir.Reduce)
+        _require(not any(isinstance(op, elsewhere) for op in parts), f"{what} reads other nodes")
+        for op in parts:
+            if isinstance(op, ir.Reduce):
+                nodes = [None if d.node is None else self.program.ops[d.node] for d in op.domains]
+                _require(nodes == [own], f"{what} goes further than to neighbours")
+            if isinstance(op, ir.Kept):
+                node, names = op.node, self.program.kept[op.number].follows
+            elif isinstance(op, ir.Read) and self.stored[op.feature].stage.written:
+                _require(len(op.index) == 1, f"{what} reads other nodes")
+                node, names = op.index[0], (op.feature,)
+            else:
+                continue
+            if node is not None:
+                at = self.program.ops[node]
+                followed = code.follows if at == own else code.near
+                _require(isinstance(at, ir.Axis), f"{what} reads other nodes")
+                _require(set(names) <= set(followed), f"{what} does not follow {names}")
 
     def chain(self, code: ir.KeptCode, op: ir.Chase) -> None:
         """It starts at the node of the table; its steps read the state at their nodes only."""
@@ -559,7 +586,7 @@ class _Verifier:
 
     def changing(self, number: int) -> set[ir.Written]:
         """The writes that change a table where they fall: of a table of chains its own."""
-        return {number} if self.is_chain(number) else set(self.program.kept[number].follows)
+        return {number} if self.spreads(number) else set(self.program.kept[number].follows)
 
     def cells_of(self, op: ir.Reduce, what: str) -> set[ir.Written]:
         """What of the state a tally reads, at the nodes that it ranges over."""

@@ -118,7 +118,8 @@ class _Pass:
                 here = [self.program.ops[ref] for ref in part.index] == [at]
                 return here and part.version == 0 and self.features[part.feature].place is NODE
             case ir.Kept():
-                return part.node is None or self.program.ops[part.node] == at
+                here = part.node is None or self.program.ops[part.node] == at
+                return here and not self.program.spreads(self.program.kept[part.number])
             case ir.Read():
                 return True
             case _:

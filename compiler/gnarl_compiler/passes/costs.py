@@ -125,12 +125,13 @@ class Costs:
 
     def kept_by(self, feature: str) -> Cost:
         """What one write to a cell of a feature keeps up to date."""
-        followers = [code for code in self.program.kept if feature in code.follows]
-        chains = [code for code in followers if self.program.chain_of(code) is not None]
-        total = self.of(*(code.value for code in followers if code not in chains))
-        for code in chains:
-            total += (self.of(code.value) + self.followed(code.number)).times(1, ("s",))
-        return total + self.followed(feature)
+        total = self.followed(feature)
+        for code in self.program.kept:
+            if feature in code.follows:
+                cells = cells_of_table(self.program, code, feature)
+                each = self.of(code.value) + self.followed(code.number)
+                total += sum((each.times(count, size) for size, count in cells.terms), Cost())
+        return total
 
     def followed(self, cells: ir.Written) -> Cost:
         """Masks and shares that one written cell brings up to date."""
@@ -139,15 +140,25 @@ class Costs:
         return self.of(*masks) + self.of(*(share.value for share in shares)).times(2)
 
 
+def cells_of_table(program: Program, code: ir.KeptCode, feature: str) -> Cost:
+    """How many cells of a table a write of a feature changes."""
+    if feature not in code.follows:
+        return Cost()
+    if program.chain_of(code) is not None:
+        return operations(1, "s")
+    return operations(1) + (operations(1, "d") if feature in code.near else Cost())
+
+
 def writes(program: Program, body: Iterable[ir.Statement], cells: Iterable[ir.Written]) -> Cost:
     """How many cells of some features, and of tables that follow chains, an update writes."""
     names, total = set(cells), Cost()
-    chains = [program.kept[number].follows for number in names if isinstance(number, int)]
+    tables = [program.kept[number] for number in names if isinstance(number, int)]
     for statement in body:
         match statement:
             case ir.Store():
                 total += operations(statement.feature in names)
-                total += operations(sum(statement.feature in follows for follows in chains), "s")
+                for table in tables:
+                    total += cells_of_table(program, table, statement.feature)
             case ir.Branch():
                 total += writes(program, (*statement.then, *statement.otherwise), names)
             case ir.Loop():

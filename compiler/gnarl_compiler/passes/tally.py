@@ -53,9 +53,8 @@ class _Pass:
     def __init__(self, program: Program, problem: Problem) -> None:
         self.program, self.problem = program, problem
         self.features = {feature.name: feature for feature in problem.features}
-        # A table of chains changes at more nodes than the one that is written.
         self.follows: dict[int, tuple[Written, ...]] = {
-            code.number: (code.follows if program.chain_of(code) is None else (code.number,))
+            code.number: ((code.number,) if program.spreads(code) else code.follows)
             for code in program.kept
         }
         self.costs = Costs(program)
