@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from gnarl_compiler.emit.abi import CHOICES, TURNS, Role, array_name, kept_array
-from gnarl_compiler.emit.chains import link_tables
+from gnarl_compiler.emit.chain_tables import link_tables
 from gnarl_compiler.emit.kernels import Module, can_stop, emit_function, emit_kernel
 from gnarl_compiler.emit.upkeep import tally_tables
 from gnarl_compiler.emit.values import emit_number, emit_value, hoist, skip

@@ -25,13 +25,14 @@ from gnarl_compiler.emit.abi import (
     array_name,
     kept_array,
 )
-from gnarl_compiler.emit.chains import (
+from gnarl_compiler.emit.chain_tables import (
     emit_first_chain,
     emit_follow,
     emit_links,
     link_tables,
 )
 from gnarl_compiler.emit.imports import helpers_apart
+from gnarl_compiler.emit.lets import LetCall, calls_in_order
 from gnarl_compiler.emit.updates import emit_cells, emit_kept, emit_statements, emit_zeros
 from gnarl_compiler.emit.upkeep import (
     emit_first_tally,
@@ -75,6 +76,7 @@ from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, NODE_VALUE
 from gnarl_dsl.report.diagnostics import InternalError
 
+FOUND = "find_kept"  # the function that finds all that writes keep
 _ARRAY_MAKERS = {"empty", "zeros", "ones", "copy", "astype"}  # of NumPy, as far as they are emitted
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 Body = Callable[[Writer], None]
@@ -221,8 +223,9 @@ def verify_identifier(name: str) -> None:
 def emit_chains(module: Module) -> None:
     """What follows pointers that are the same wherever a chain is asked for."""
     program = module.program
+    kept = {code.value for code in program.kept if program.spreads(code)}
     for ref, op in enumerate(program.ops):
-        if not isinstance(op, ir.Chase):
+        if not isinstance(op, ir.Chase) or ref in kept:
             continue
         name = module.source.chains[ref]
         parts = [part for part in (op.following, op.cost) if part is not None]
@@ -236,6 +239,21 @@ def emit_chains(module: Module) -> None:
         body = partial(_follow, op=op)
         made = emit_function(module, name, ["b", *ends], doc, body, [op.at])
         module.shared[name] = made
+
+
+def emit_lets(module: Module) -> None:
+    """Lets that several formulas ask for."""
+    for ref, let in calls_in_order(module.source.lets):
+        body, doc = partial(_emit_let, ref=ref, let=let), f"The let `{let.let}`."
+        axes = sorted(module.program.infos[ref].axes)
+        made = emit_function(module, let.function, ["b", *let.params], doc, body, axes)
+        module.shared[let.function] = made
+
+
+def _emit_let(writer: Writer, ref: Ref, let: LetCall) -> None:
+    for param, arg in zip(let.params, let.args, strict=True):
+        writer.keep(arg, param)
+    writer.line(f"return {emit_value(writer, ref)}")
 
 
 def _follow(writer: Writer, op: ir.Chase) -> None:
@@ -388,7 +406,7 @@ def emit_turn(module: Module) -> Function | None:
 
 
 def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> Function:
-    """Of an ended episode no node is legal; a mask that writes keep is cleared only then."""
+    """Of an ended episode no node is legal; masks of others are filled whole, or kept by writes."""
     terminate, stop = module.program.terminate, module.program.stop
     kept = module.program.phases[0].mask is not None
 
@@ -397,12 +415,9 @@ def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> 
         clear = f"{writer.use('legal')}[b, :] = False"
 
         def end(code: str) -> None:
-            if kept:
-                writer.line(clear)
+            writer.line(clear)
             writer.line(f"return {code}")
 
-        if not kept:
-            writer.line(clear)
         if turn is not None:
             writer.line(f"{writer.use('picked')}[b, :] = False")
             writer.line(f"number = {writer.call(turn, 'b', '0')}")
@@ -421,7 +436,7 @@ def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> 
                 when = "True" if stop.when is None else emit_value(writer, stop.when)
                 writer.line(f"{writer.use('legal')}[b, -1] = {when}")
             writer.line("return RUNNING")
-        writer.line("return TERMINATED")
+        end("TERMINATED")
 
     return emit_function(module, "ending", ["b"], "Whether and how the episode has ended.", body)
 
@@ -463,6 +478,7 @@ def emit_reset(module: Module, fill_legal: Function, ending: Function) -> None:
         limit = "INF" if program.limit is None else emit_value(writer, program.limit)
         writer.line(f"{writer.use('limit')}[b] = {limit}")
         forget_state(writer)
+        writer.line(f"{writer.use('legal')}[b, :] = False")
         if program.phases[0].mask is not None:
             writer.line(f"{writer.use(CHOICES)}[b] = {writer.call(fill_legal, 'b')}")
         writer.line(f"{writer.use('ended')}[b] = {writer.call(ending, 'b')}")
@@ -477,17 +493,17 @@ def emit_reset(module: Module, fill_legal: Function, ending: Function) -> None:
 
 def emit_recount(module: Module) -> None:
     """For whoever has the state of an episode and not what is kept of it, as an older run has."""
-    program = module.program
+    program, found = module.program, module.shared.get(FOUND)
     masked = program.phases[0].mask is not None
-    if not (program.kept or program.tallies or masked):
+    if not (program.kept or found or masked):
         return
 
     def slot(writer: Writer) -> None:
-        emit_links(writer)
         for code in program.kept:
-            emit_first_table(writer, code)
-        for tally in program.tallies:
-            emit_first_tally(writer, tally)
+            if not code.follows:
+                emit_kept(writer, code)
+        if found is not None:
+            writer.line(writer.call(found, "b"))
         if masked:
             writer.line(f"{writer.use(CHOICES)}[b] = 0")
             with writer.loop(f"for v in range({writer.use('n')}[b]):"):
@@ -497,11 +513,23 @@ def emit_recount(module: Module) -> None:
     emit_kernel(module, Role.RECOUNT, "", ["slots"], doc, over_slots(slot))
 
 
-def emit_first_table(writer: Writer, code: ir.KeptCode) -> None:
-    if writer.program.chain_of(code) is None:
-        emit_kept(writer, code)
-    else:
-        emit_first_chain(writer, code)
+def emit_all_found(module: Module) -> None:
+    """Of a state everything that writes keep, for resets and for `recount`."""
+    program = module.program
+    tables = [code for code in program.kept if code.follows]
+    if not (tables or program.tallies):
+        return
+
+    def body(writer: Writer) -> None:
+        emit_links(writer)
+        for code in tables:
+            first = emit_kept if program.chain_of(code) is None else emit_first_chain
+            first(writer, code)
+        for tally in program.tallies:
+            emit_first_tally(writer, tally)
+
+    doc = "Find all that writes keep up to date."
+    module.shared[FOUND] = emit_function(module, FOUND, ["b"], doc, body)
 
 
 def _emit_first_values(writer: Writer, program: ir.Program) -> None:
@@ -512,12 +540,9 @@ def _emit_first_values(writer: Writer, program: ir.Program) -> None:
     for cells in program.initial:
         emit_zeros(writer, cells)
         emit_cells(writer, cells)
-    emit_links(writer)
-    for code in program.kept:
-        if code.follows:
-            emit_first_table(writer, code)
-    for tally in program.tallies:
-        emit_first_tally(writer, tally)
+    found = writer.shared.get(FOUND)
+    if found is not None:
+        writer.line(writer.call(found, "b"))
     for cells in program.derived:
         emit_zeros(writer, cells)
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from gnarl_compiler.emit.abi import CHOICES, TallyArrays, array_name, kept_array
-from gnarl_compiler.emit.chains import relinked
+from gnarl_compiler.emit.chain_tables import relinked
 from gnarl_compiler.emit.values import emit_loops, emit_number, emit_value, hoist, skip
 from gnarl_compiler.emit.writer import (
     Function,

@@ -466,6 +466,15 @@ class ViewCode:
 
 
 @dataclass(frozen=True, slots=True)
+class Called:
+    """A value that is a let of the spec, and what the let was given for it."""
+
+    value: Ref
+    let: str
+    args: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A whole problem, ready for a backend; what a mode does not need is None or empty."""
 
@@ -491,6 +500,7 @@ class Program:
     messages: tuple[ViewCode, ...] = ()
     tallies: tuple[TallyCode, ...] = ()
     stop: StopCode | None = None
+    lets: tuple[Called, ...] = ()
 
     @property
     def may_skip(self) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import OWN, Program, Ref, map_operands
-from gnarl_compiler.ir.walk import map_program, reachable, sweep
+from gnarl_compiler.ir.walk import map_program, moved_lets, reachable, sweep
 from gnarl_compiler.passes.costs import Costs, is_repaid, operations
 from gnarl_compiler.passes.tabulate import read_each_round
 from gnarl_dsl.model import Problem
@@ -68,6 +68,7 @@ class _Pass:
             kept=(*before.kept, *self.codes.values()),
             ops=tuple(self.build.ops),
             infos=tuple(self.build.infos),
+            lets=moved_lets(self.program, late.__getitem__),
         )
 
     def wanted(self) -> Iterator[Ref]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Program, Ref, map_operands
-from gnarl_compiler.ir.walk import map_program, reachable, sweep
+from gnarl_compiler.ir.walk import map_program, moved_lets, reachable, sweep
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
@@ -49,6 +49,7 @@ def tabulate(program: Program, problem: Problem) -> Program:
             kept=(*as_before.kept, *dict.fromkeys(tables.values())),
             ops=tuple(build.ops),
             infos=tuple(build.infos),
+            lets=moved_lets(program, late.__getitem__),
         )
     )
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import OTHER, OWN, PICK, Program, Ref, Written, map_operands
-from gnarl_compiler.ir.walk import map_program, reachable, sweep
+from gnarl_compiler.ir.walk import map_program, moved_lets, reachable, sweep
 from gnarl_compiler.passes.costs import Costs, is_repaid
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import EDGE, NODE, NODE_VALUE, NUMBER
@@ -92,6 +92,7 @@ class _Pass:
             tallies=tuple(self.codes.values()),
             ops=tuple(self.build.ops),
             infos=tuple(self.build.infos),
+            lets=moved_lets(self.program, late.__getitem__),
         )
 
     # Which quantifiers

@@ -1,6 +1,6 @@
 """Tables of what chains of pointers come to in; out: lines that find them and keep them true.
 
-Per pointer that chains go along, lists say which nodes point to each (`support/chains.py`), so a
+Per pointer that chains go along, lists say which nodes point to each (`support/links.py`), so a
 write finds all whose chains lead through its node, each behind the one that it points to.
 """
 
