@@ -54,6 +54,8 @@ def run_page(text: str, run: Callable[[str], tuple[int, str]]) -> str:
                 printed = re.sub(r" +$", "", printed, flags=re.MULTILINE)
                 assert code == (int(value) if value else 0), printed
                 return f"```console {option}".rstrip() + f"\n$ {command}\n{printed}```"
+            case _, "":
+                pass  # only shown
             case _:
                 raise AssertionError(f"a block of an unknown kind: {found[0][:60]}")
         return found[0]
