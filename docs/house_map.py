@@ -30,7 +30,7 @@ ROOMS = {
     "gnarl_runtime": (
         *("batch", "instances", "readers", "envs", "network", "checkpoints", "search"),
         *("training", "evaluation", "trajectories", "checks", "viewing", "doctor", "api"),
-        *("commands", "starters", "reports"),
+        *("web", "play", "commands", "starters", "reports"),
     ),
     "gnarl_runtime/checks": (
         *("findings", "explore", "sample", "properties", "witness", "lints", "report", "."),
