@@ -42,6 +42,8 @@ WRITTEN = re.compile(r"^```gnarl\n.*?^```$", re.MULTILINE | re.DOTALL)
 def run_tiny(command: str) -> tuple[int, str]:
     for old, new in SMALL.items():
         command = command.replace(old, new)
+    if command.startswith("python "):
+        return run_as_printed(command.replace("python", sys.executable, 1))
     return run_small(command)
 
 
