@@ -19,9 +19,8 @@ from gnarl_dsl.report.wording import Wording, load_wordings
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 # The order of a first use; commands that are not listed come last.
 ORDER = (
-    *("new", "compile", "fmt", "trace", "play", "check", "train", "eval", "solve", "view"),
-    *("report", "export"),
-    *("doctor", "lsp", "mcp"),
+    *("new", "compile", "fmt", "trace", "play", "check", "train", "sweep", "eval", "solve"),
+    *("view", "report", "export", "doctor", "lsp", "mcp"),
 )
 CLI_HEAD = """\
 # Commands
