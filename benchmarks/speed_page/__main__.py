@@ -153,8 +153,9 @@ def section(part: Part, record: Record | None) -> str:
     """A table with its command, or that it was not measured."""
     if record is None:
         return f"## {part.title}\n\nNot measured yet: `python -m {part.module}`."
-    command = shlex.join(record["provenance"]["command"])
-    return f"## {part.title}\n\n    {shown(command)}\n\n{part.about}\n\n```text\n{part.text(record)}\n```"
+    command, table = shlex.join(record["provenance"]["command"]), part.text(record)
+    head = f"## {part.title}\n\n    {shown(command)}\n\n{part.about}"
+    return f"{head}\n\n```text\n{table}\n```"
 
 
 def shown(command: str) -> str:
