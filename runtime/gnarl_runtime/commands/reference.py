@@ -18,7 +18,7 @@ PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 # The order of a first use; commands that are not listed come last.
 ORDER = (
     *("compile", "fmt", "trace", "play", "check", "train", "sweep", "eval", "solve", "view"),
-    *("export", "doctor", "lsp"),
+    *("draw", "export", "doctor", "lsp"),
 )
 CLI_HEAD = """\
 # Commands
