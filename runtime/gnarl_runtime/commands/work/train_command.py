@@ -19,6 +19,7 @@ from gnarl_runtime.api.train_policy import (
     clock,
     finish_run,
     look_around,
+    show_keys,
     verify_device,
     verify_new,
 )
@@ -44,6 +45,9 @@ def start_command(
         verify_new(out, FLAGS)
         if request.is_open:
             request, minutes = _choose(request, minutes), None
+        request = show_keys(request)
+        if request.keys:
+            print(f"the network also reads what experts compare: {', '.join(request.keys)}")
         with Progress(request.problem.name) as progress:
             run, config, problem = begin_run(request, out, minutes, progress, FLAGS)
         team.told(_Led(out, tuple(extern)))
@@ -83,8 +87,6 @@ def _choose(request: Request, minutes: float | None) -> Request:
     print(decide(request.problem, standings)[1], flush=True)
     with Progress(request.problem.name) as progress:
         request = choose_defaults(request, standings, minutes, progress)
-    if request.keys:
-        print(f"the network also reads what experts compare: {', '.join(request.keys)}")
     print(recipe_line(request.recipe), flush=True)
     return request
 
