@@ -140,7 +140,9 @@ def _mapped(problem: Problem, place: Path, oracles: tuple[str, ...], mode: str) 
     """A batch whose arrays are the files of a folder."""
     slots, nodes, edges = map(int, np.load(place / "room.npy"))
     layout = layout_of(problem, slots, nodes, edges, oracles)
-    core = {spec.name: _array(place, f"core.{spec.name}", spec, mode) for spec in layout.core()}
+    core: dict[str, Any] = {
+        spec.name: _array(place, f"core.{spec.name}", spec, mode) for spec in layout.core()
+    }
     own = {
         spec.name: _array(place, f"feature.{spec.name}", spec, mode) for spec in layout.features()
     }
