@@ -17,7 +17,7 @@ from gnarl_runtime.commands.options import OK, add_extern, add_param, add_seed, 
 EXAMPLES = """
   gnarl-draw tsp --count 100000 --nodes 20 --out tours --jobs 2
   gnarl-draw my.gnarl --count 5000 --out graphs --oracles none
-  gnarl-train --spec tsp --data tours
+  gnarl-draw mvc --count 2000 --nodes 10-50 --seed 7 --out graphs
 """
 MOST = 10**9
 
