@@ -39,7 +39,7 @@ def test_names_of_nodes_are_read_from_positions_only(task: Task, kind: str) -> N
     inputs = {probe: v for probe, v in episodes.inputs.items() if probe.name != "pos"}
     hints = as_read({probe: values[1] for probe, values in episodes.hints.items()})
     model = Nar(list(inputs), list(hints), list(episodes.outputs), 8, kind)
-    told, hidden = model(inputs, hints, model.start(inputs), episodes.adjacency)
+    told, _ = model(inputs, hints, model.start(inputs), episodes.adjacency)
     order = torch.tensor([3, 1, 5, 0, 2, 4])
 
     def moved(values: torch.Tensor) -> torch.Tensor:
