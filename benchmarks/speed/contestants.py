@@ -118,8 +118,8 @@ class InterpreterPlay:
 class BatchPlay:
     """A vector environment; masks, auto-resets and observations are part of its step."""
 
-    def __init__(self, venv: Any, seed: int = 0) -> None:
-        self.venv, self.sampler = venv, Sampler(seed)
+    def __init__(self, venv: Any, seed: int = 0, clock: Callable[[], float] = perf_counter) -> None:
+        self.venv, self.sampler, self.clock = venv, Sampler(seed), clock
         _, info = venv.reset(seed=seed)
         self.legal = info["action_mask"]
         self.ended = np.zeros(venv.num_envs, np.int64)  # episodes that each one has finished
@@ -129,9 +129,9 @@ class BatchPlay:
     def turn(self, tally: Tally) -> None:
         """One step of every environment."""
         picks = self.sampler.rows(self.legal, self.legal)
-        start = perf_counter()
+        start = self.clock()
         _, _, terminated, truncated, info = self.venv.step(picks)
-        tally.inside += perf_counter() - start
+        tally.inside += self.clock() - start
         tally.count += int(np.count_nonzero(~self.resting))
         over = terminated | truncated
         self.ended += over
