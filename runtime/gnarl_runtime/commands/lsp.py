@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import OK, USAGE, command_parser
 
 _EXAMPLES = """
@@ -31,7 +32,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
+    return run_command("gnarl-lsp", lambda: _serve(build_parser().parse_args(argv)))
+
+
+def _serve(args: argparse.Namespace) -> int:
     try:
         from gnarl_dsl.editing.server import make_server
     except ModuleNotFoundError as error:

@@ -56,7 +56,13 @@ def commands() -> dict[str, str]:
     scripts = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["scripts"]
     ranks = {f"gnarl-{name}": rank for rank, name in enumerate(ORDER)}
     names = sorted(scripts, key=lambda name: (ranks.get(name, len(ORDER)), name))
-    return {name: scripts[name].partition(":")[0] for name in names}
+    return {name: _home(scripts[name]) for name in names}
+
+
+def _home(entry: str) -> str:
+    """An entry point names a command; `shell/entry.py` finds its module."""
+    module, _, name = entry.partition(":")
+    return module if name == "main" else f"gnarl_runtime.commands.{name}"
 
 
 def cli_page() -> str:

@@ -1,0 +1,39 @@
+"""The name of a command in, its exit code out: what every command begins with.
+
+    gnarl-check = "gnarl_runtime.commands.shell.entry:check"      runs gnarl_runtime.commands.check
+
+Until a command's body runs, nothing can be lost: Ctrl-C ends it there as it ends any program,
+while the files are still being imported. `run_command` has it raised from then on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+
+
+def __getattr__(name: str) -> Callable[[], int]:
+    """Every command of this folder by its name."""
+    if name.startswith("_"):
+        raise AttributeError(f"there is no command {name}")
+    return partial(_start, name)
+
+
+def _start(name: str) -> int:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _fill_closed()
+    code: int = import_module(f"gnarl_runtime.commands.{name}").main()
+    return code
+
+
+def _fill_closed() -> None:
+    """Where a standard stream is closed, the next file to be opened must not take its place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
