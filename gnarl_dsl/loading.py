@@ -49,6 +49,7 @@ class _Files:
 
     found: Collector
     folder: Path | None
+    opened: Mapping[Path, str] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
     lost_names: frozenset[str] = frozenset()
     lost_blocks: frozenset[str] = frozenset()
@@ -94,16 +95,29 @@ class _Files:
             fix = "Give this problem another name." if chain == (name.text,) else None
             self.found.add("GN117", self.own_extends or name.span, path=path, fix=fix)
             return None
-        file = _base_path(name.text, self.folder)
+        file = self._base_path(name.text)
         if file is None:
             self._report_no_base(name)
             return None
         try:
-            source = read_source(file, self.found, name.span)
+            source = self._read(file, name.span)
         except OSError as error:
             self._report_no_base(name, f"`{file}` can't be opened: {error.strerror}.")
             return None
         return None if source is None else self.expand(self.parse(source).tree, chain)
+
+    def _base_path(self, name: str) -> Path | None:
+        """`NAME.gnarl` beside the file, or among the specs that come with GNARL."""
+        if len(name) > MAX_NAME or not _SAFE_NAME.match(name):
+            return None
+        beside = (self.folder or Path()) / f"{name}.gnarl"
+        return beside if beside in self.opened or beside.is_file() else find_spec(name)
+
+    def _read(self, file: Path, span: Span) -> Source | None:
+        text = self.opened.get(file)
+        if text is None or len(text) > MAX_BYTES:
+            return read_source(file, self.found, span)
+        return Source(str(file), normalise_text(text))
 
     def _report_no_base(self, name: ast.Ident, fix: str | None = None) -> None:
         folder = self.folder or Path()
@@ -113,14 +127,6 @@ class _Files:
         fix = fix or did_you_mean(name.text, [*beside, *known])
         shipped = ", ".join(path.stem for path in [*paper_specs(), *gallery_specs()])
         self.found.add("GN116", name.span, name=name.text, where=where, known=shipped, fix=fix)
-
-
-def _base_path(name: str, folder: Path | None) -> Path | None:
-    """`NAME.gnarl` beside the file, or among the specs that come with GNARL."""
-    if len(name) > MAX_NAME or not _SAFE_NAME.match(name):
-        return None
-    beside = (folder or Path()) / f"{name}.gnarl"
-    return beside if beside.is_file() else find_spec(name)
 
 
 def read_source(path: Path, found: Collector, span: Span = _START) -> Source | None:
@@ -149,8 +155,12 @@ def check_text(
     params: Mapping[str, str] | None = None,
     folder: Path | None = None,
     allow_costly: bool = False,
+    opened: Mapping[Path, str] | None = None,
 ) -> Checked:
-    """Check a spec given as text; `folder` is where `extends` looks first."""
+    """Check a spec given as text; `folder` is where `extends` looks first.
+
+    `opened` has the text of files that are not to be read from disk: those open in an editor.
+    """
     if len(text) > MAX_BYTES:
         found = Collector()
         limit = f"{MAX_BYTES:,} characters"
@@ -158,7 +168,7 @@ def check_text(
         empty = Source(name, "")
         return Checked(None, tuple(found), (empty,), ast.Spec(Span(0, 0), ()))
     source = Source(name, normalise_text(text))
-    return _check(source, Collector(), params or {}, folder, allow_costly)
+    return _check(source, Collector(), params or {}, folder, allow_costly, opened)
 
 
 def check_file(
@@ -179,8 +189,9 @@ def _check(
     params: Mapping[str, str],
     folder: Path | None,
     allow_costly: bool,
+    opened: Mapping[Path, str] | None = None,
 ) -> Checked:
-    files = _Files(found, folder)
+    files = _Files(found, folder, opened or {})
     own = ast.Spec(_START, ())
     problem, names = None, None
     with suppress(EnoughErrors):

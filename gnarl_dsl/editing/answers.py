@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from gnarl_dsl.editing.completion import Sort, complete
 from gnarl_dsl.editing.document import Document
+from gnarl_dsl.editing.fixes import Fix, fixes
 from gnarl_dsl.editing.hover import describe
 from gnarl_dsl.editing.positions import Positions
 from gnarl_dsl.editing.symbols import Kind, Symbol
@@ -68,6 +69,26 @@ def _diagnostic(finding: Diagnostic, document: Document, locate: Locate) -> type
             types.DiagnosticRelatedInformation(locate(note.span), note.text)
             for note in finding.notes
         ],
+    )
+
+
+def actions(
+    document: Document, positions: Positions, uri: str, stretch: types.Range, locate: Locate
+) -> list[types.CodeAction]:
+    """Edits that mend what was found in a stretch of the text."""
+    start, end = positions.offset(stretch.start), positions.offset(stretch.end)
+    return [_action(fix, document, positions, uri, locate) for fix in fixes(document, start, end)]
+
+
+def _action(
+    fix: Fix, document: Document, positions: Positions, uri: str, locate: Locate
+) -> types.CodeAction:
+    edits = [types.TextEdit(positions.range(edit.span), edit.text) for edit in fix.edits]
+    return types.CodeAction(
+        title=fix.title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[_diagnostic(fix.finding, document, locate)],
+        edit=types.WorkspaceEdit(changes={uri: edits}),
     )
 
 

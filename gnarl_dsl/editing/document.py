@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -44,6 +44,19 @@ class Document:
 
     source: Source
     checked: Checked
+    path: Path | None = None
+    # Files that are open, too, with text that may not be saved; what extends one reads it here.
+    opened: Mapping[Path, str] = field(default_factory=dict)
+
+    def again(self, text: str) -> Checked:
+        """What the checker says of another text in this one's place."""
+        return _checked(text, self.path, self.opened)
+
+    def extends(self, path: Path) -> bool:
+        """Whether the file starts from another, read already or only named."""
+        heads = [block for block in self.checked.tree.blocks if isinstance(block, ast.ProblemHead)]
+        named = any(head.extends and head.extends.text == path.stem for head in heads)
+        return named or str(path) in (source.name for source in self.checked.sources[1:])
 
     @cached_property
     def blocks(self) -> list[TextBlock]:
@@ -149,9 +162,16 @@ def blocks_of(source: Source) -> list[TextBlock]:
     return []
 
 
-def open_document(text: str, path: Path | None = None) -> Document:
+def open_document(
+    text: str, path: Path | None = None, opened: Mapping[Path, str] | None = None
+) -> Document:
     """Check the text of a file; `path` is where it lies, or would lie."""
-    folder = path.parent if path else None
-    checked = check_text(text, str(path or "<text>"), folder=folder)
+    others = opened or {}
     shown = normalise_text(text) if len(text) <= MAX_BYTES else ""
-    return Document(Source(str(path or "<text>"), shown), checked)
+    source = Source(str(path or "<text>"), shown)
+    return Document(source, _checked(text, path, others), path, others)
+
+
+def _checked(text: str, path: Path | None, opened: Mapping[Path, str]) -> Checked:
+    folder = path.parent if path else None
+    return check_text(text, str(path or "<text>"), folder=folder, opened=opened)

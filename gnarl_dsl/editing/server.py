@@ -42,16 +42,29 @@ class GnarlServer(LanguageServer):
         kept = self._documents.get(uri)
         if kept is not None and kept[0] == text:
             return kept[1]
-        path = to_fs_path(uri) if uri.startswith("file:") else None
-        document = open_document(text, Path(path) if path else None)
+        document = open_document(text, path_of(uri), self._opened(uri))
         self._documents[uri] = text, document
         return document
+
+    def _opened(self, uri: str) -> dict[Path, str]:
+        """What the other open files say now, saved or not."""
+        others = (key for key in self.workspace.text_documents if key != uri)
+        found = ((path_of(key), self.workspace.get_text_document(key).source) for key in others)
+        return {path: text for path, text in found if path is not None}
 
     def positions(self, source: Source) -> Positions:
         return Positions(source, self.workspace.position_codec.client_num_units)
 
     def forget(self, uri: str) -> None:
         self._documents.pop(uri, None)
+
+    def publish_dependents(self, uri: str) -> None:
+        """Other open files may extend one that was opened, changed or closed."""
+        path = path_of(uri)
+        for other in tuple(self.workspace.text_documents):
+            if other != uri and path is not None and self.document(other).extends(path):
+                self.forget(other)
+                self.publish(other)
 
     def forget_all(self) -> Sequence[str]:
         """Check everything anew when it is next asked for; the open files."""
@@ -75,6 +88,11 @@ class GnarlServer(LanguageServer):
         return types.Location(address, self.positions(source).range(span))
 
 
+def path_of(uri: str) -> Path | None:
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    return Path(path) if path else None
+
+
 def make_server() -> GnarlServer:
     server = GnarlServer()
     _follow_files(server)
@@ -89,6 +107,7 @@ def _follow_files(server: GnarlServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         server.publish(params.text_document.uri)
+        server.publish_dependents(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(params: types.DidChangeTextDocumentParams) -> None:
@@ -97,6 +116,7 @@ def _follow_files(server: GnarlServer) -> None:
         now = server.workspace.text_documents.get(uri)
         if now is not None and now.version == version:
             server.publish(uri)
+            server.publish_dependents(uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
@@ -109,6 +129,7 @@ def _follow_files(server: GnarlServer) -> None:
         uri = params.text_document.uri
         server.forget(uri)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        server.publish_dependents(uri)
 
 
 def _answer_about_words(server: GnarlServer) -> None:
@@ -132,6 +153,19 @@ def _answer_about_words(server: GnarlServer) -> None:
 
 
 def _answer_about_files(server: GnarlServer) -> None:
+    quick = types.CodeActionOptions([types.CodeActionKind.QuickFix])
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, quick)
+    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        uri = params.text_document.uri
+        document = server.document(uri)
+        positions = server.positions(document.source)
+
+        def locate(span: Span) -> types.Location:
+            return server.locate(document, uri, span)
+
+        return answers.actions(document, positions, uri, params.range, locate)
+
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         document = server.document(params.text_document.uri)

@@ -168,6 +168,16 @@ class Client:
         found = self.wait(self.client.text_document_formatting_async(asked))
         return None if found is None else list(found)
 
+    def actions(self, uri: str, line: int, character: int) -> list[types.CodeAction]:
+        place = types.Position(line, character)
+        asked = types.CodeActionParams(
+            types.TextDocumentIdentifier(uri),
+            types.Range(place, place),
+            types.CodeActionContext([]),
+        )
+        found = self.wait(self.client.text_document_code_action_async(asked))
+        return [action for action in found or () if isinstance(action, types.CodeAction)]
+
     def symbols(self, uri: str) -> list[types.DocumentSymbol]:
         asked = types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
         found = self.wait(self.client.text_document_document_symbol_async(asked))

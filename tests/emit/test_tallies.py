@@ -14,6 +14,7 @@ from shipped_specs import shipped
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.build.generate import generate
+from gnarl_compiler.emit.imports import helpers_apart
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.passes.costs import Costs, clauses
 from gnarl_compiler.support.sums import grain_of
@@ -201,4 +202,9 @@ def test_what_is_inlined_calls_nothing_that_makes_arrays(seed: int) -> None:
     for text in functions:
         if text.startswith("@inlined"):
             called = set(re.findall(r"(\w+)\(", text.split("\n", 2)[2]))
-            assert not called & (makers | {"zeros", "steps_inside", "components_of"}), text
+            assert not called & (makers | helpers_apart() | {"zeros"}), text
+
+
+def test_helpers_say_whether_they_may_be_inlined() -> None:
+    assert helpers_apart() >= {"steps_inside", "components_of", "roots_of", "called_back"}
+    assert not helpers_apart() & {"joined", "edge_number", "edge_node", "plus"}

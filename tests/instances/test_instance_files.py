@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from house import ROOT
-from random_specs.generator import random_instance
+from random_specs.generator import instances_for, random_instance, seeded_spec
 from shipped_specs import SHIPPED, shipped
 from small_instances import EVERY_TYPE, assert_same, every_type, few, oracles_of
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.graphs.instance import Instance
-from gnarl_runtime.instances.instance_checks import verify_instance
+from gnarl_dsl.loading import check_text
+from gnarl_runtime.instances.instance_checks import verify_graph, verify_instance
 from gnarl_runtime.instances.instance_files import (
     InstanceError,
     Provenance,
@@ -186,3 +187,12 @@ def test_the_examples_in_the_manual(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     doctest.DocTestRunner(optionflags=flags).run(test, out=report.write)
     assert not report.getvalue(), report.getvalue()
     assert len(test.examples) > 15
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_specs_get_graphs_that_they_take(seed: int) -> None:
+    problem = check_text(seeded_spec(seed)).problem
+    if problem is None:
+        pytest.skip("a spec with a mistake")
+    for instance in instances_for(problem, np.random.default_rng(seed)):
+        verify_graph(problem, instance.graph, "here")

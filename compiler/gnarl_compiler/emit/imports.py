@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -62,8 +63,28 @@ def _helper_homes() -> Mapping[str, str]:
     They are not imported: Numba takes a while to load, and text can be written without it.
     """
     found: dict[str, str] = {}
-    for path in sorted(Path(support.__path__[0]).glob("*.py")):
+    for path in _helper_files():
         table = symtable(path.read_text("utf-8"), path.name, "exec")
         own = (symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned())
         found.update((name, f"{support.__name__}.{path.stem}") for name in own)
     return found
+
+
+@cache
+def helpers_apart() -> frozenset[str]:
+    """Helpers that are not inlined: they may make arrays, whose references have to be counted."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in _helper_files())
+    return frozenset(
+        function.name
+        for tree in trees
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef) and _is_apart(function)
+    )
+
+
+def _is_apart(function: ast.FunctionDef) -> bool:
+    return "njit" in (node.id for node in function.decorator_list if isinstance(node, ast.Name))
+
+
+def _helper_files() -> list[Path]:
+    return sorted(Path(support.__path__[0]).glob("*.py"))

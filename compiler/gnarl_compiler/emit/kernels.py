@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from textwrap import dedent
 from typing import Literal
 
 from gnarl_compiler.emit.abi import (
@@ -23,6 +25,7 @@ from gnarl_compiler.emit.abi import (
     array_name,
     kept_array,
 )
+from gnarl_compiler.emit.imports import helpers_apart
 from gnarl_compiler.emit.updates import emit_cells, emit_kept, emit_statements, emit_zeros
 from gnarl_compiler.emit.upkeep import (
     emit_first_tally,
@@ -59,6 +62,7 @@ from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, NODE_VALUE
 from gnarl_dsl.report.diagnostics import InternalError
 
+_ARRAY_MAKERS = {"empty", "zeros", "ones", "copy", "astype"}  # of NumPy, as far as they are emitted
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 Body = Callable[[Writer], None]
 
@@ -142,32 +146,33 @@ def emit_function(
     body(writer)
     arrays = tuple(sorted(writer.arrays, key=module.position))
     head = f"def {name}({', '.join([*first, *arrays])}):"
-    decorator = "@njit" if kernel or makes_arrays(writer, module.functions) else "@inlined"
+    inlined = not kernel and may_be_inlined(writer, module.functions)
+    decorator = "@inlined" if inlined else "@njit"
     text = "\n".join([decorator, head, f'    """{doc}"""', *writer.lines])
-    made = Function(name, tuple(first), arrays, writer.scratch, writer.stops, text)
+    made = Function(name, tuple(first), arrays, writer.scratch, writer.stops, inlined, text)
     module.functions.append(made)
     return made
 
 
-def makes_arrays(writer: Writer, functions: Sequence[Function]) -> bool:
-    """Whether a function makes arrays, or calls one that may, of `functions` or of others."""
-    text, problem = "\n".join(writer.lines), writer.source.problem
-    called = {op.function for op in writer.program.ops if isinstance(op, ir.Call)}
-    makers = {
-        "np.empty",
-        "np.zeros",
-        "np.ones",
-        ".copy",
-        ".astype",
-        "called_back",
-        "stop",
-        "roots_of",
-    }
-    makers |= {"set_edge", "set_numbered_edge"}
-    makers |= {"with_room", "steps_inside", "steps_from", "components_of", "has_no_cycle"}
-    makers |= {made.name for made in functions if made.text.startswith("@njit")}
-    makers |= {twin_name(problem, name) for name in called if twin_of(problem, name) is not None}
-    return any(f"{maker}(" in text for maker in makers)
+def may_be_inlined(writer: Writer, functions: Sequence[Function]) -> bool:
+    """Whether a function makes no arrays, raises nothing, and calls only what may be inlined.
+
+    The functions of the room `support` and those of a module say so by how they are decorated.
+    """
+    tree = ast.parse(dedent("\n".join(writer.lines)))
+    if any(isinstance(node, ast.Raise) for node in ast.walk(tree)):
+        return False
+    problem = writer.source.problem
+    asked = {op.function for op in writer.program.ops if isinstance(op, ir.Call)}
+    twins = {twin_name(problem, name) for name in asked if twin_of(problem, name) is not None}
+    apart = {made.name for made in functions if not made.inlined} | helpers_apart() | twins
+    return not called_names(tree) & (_ARRAY_MAKERS | apart)
+
+
+def called_names(tree: ast.AST) -> set[str]:
+    """The last part of every name that is called."""
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in called}
 
 
 def emit_kernel(

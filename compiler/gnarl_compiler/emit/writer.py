@@ -106,7 +106,8 @@ class Function:
     """One emitted function: its parameters before the arrays, and the arrays.
 
     `scratch` are those of the arrays that are space to work in, the same for every slot, with
-    their types; `stops` says whether it reports mistakes of the spec.
+    their types; `stops` says whether it reports mistakes of the spec, `inlined` whether it becomes
+    a part of what calls it.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Function:
     arrays: tuple[str, ...]
     scratch: Mapping[str, str]
     stops: bool
+    inlined: bool
     text: str
 
 

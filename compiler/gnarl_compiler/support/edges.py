@@ -61,7 +61,7 @@ def edge_category(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
     return int(values[b, e]) if e >= 0 else 0
 
 
-@njit
+@inlined
 def edge_node(values, edge_id, b, u, v):  # type: ignore[no-untyped-def]
     """Off the edges the node that is asked first."""
     e = edge_id[b, u, v]

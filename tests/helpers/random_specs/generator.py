@@ -342,12 +342,7 @@ def random_graph(problem: Problem, nodes: int, rng: np.random.Generator) -> Grap
     arcs = rng.random((nodes, nodes)) < density
     np.fill_diagonal(arcs, False)
     upper = np.triu(arcs)
-    if not kind.directed:
-        return Graph(False, upper | upper.T)
-    if kind.complete:
-        forward = np.triu(rng.random((nodes, nodes)) < 0.5)
-        arcs = (upper & forward) | (upper & ~forward).T
-    return Graph(True, arcs)
+    return Graph(True, arcs) if kind.directed else Graph(False, upper | upper.T)
 
 
 def random_input(feature: Feature, graph: Graph, rng: np.random.Generator) -> Array:
