@@ -29,7 +29,15 @@ def write_whole(path: Path, content: bytes, durable: bool = True) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(content)
         return
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        _replace(path, content, durable)
+    except OSError as error:  # of a full disk the system does not say which file did not fit
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def _replace(path: Path, content: bytes, durable: bool) -> None:
+    name = path.name[:100]  # the name of the other file is longer than this one's
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

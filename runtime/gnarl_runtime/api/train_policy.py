@@ -31,7 +31,7 @@ from gnarl_runtime.training.auto.choice import Choice, Standing
 from gnarl_runtime.training.auto.standings import find_standings
 from gnarl_runtime.training.curves import draw_curves
 from gnarl_runtime.training.loop import Finished, Loop, Report, Watcher
-from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config
+from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config, may_begin
 from gnarl_runtime.training.starting import origin, policy_from, start_of, verify_choices
 from gnarl_runtime.training.trainers import make_trainer
 from gnarl_runtime.training.validate import Scores, make_validator
@@ -192,7 +192,7 @@ def begin_run(
 
 def verify_new(out: Path, spell: Spelling) -> None:
     """A UsageError if there is anything where a run folder is to be."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not may_begin(out):
         raise UsageError(f"{out} is there already; {_another(out, spell)}")
 
 
@@ -224,6 +224,11 @@ def verify_device(device: str, spell: Spelling) -> None:
 
 def finish_run(run: RunFolder, config: Config, problem: Problem, progress: Tell | None) -> Ran:
     """Train to the end, from where the run stands; Ctrl-C saves first, then it is raised."""
+    with run.held():
+        return _finish(run, config, problem, progress)
+
+
+def _finish(run: RunFolder, config: Config, problem: Problem, progress: Tell | None) -> Ran:
     (progress or silent)("compiling, drawing instances", 0, 1)
     try:
         # A saved state brings its own weights.
