@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from training_runs import command, same, tiny, weights
+from training_runs import command, same, weights
 
 from gnarl_runtime.commands.train import main
 from gnarl_runtime.training.run_folder import RunFolder, may_begin
