@@ -29,29 +29,29 @@ else:
 
     _NO_INDEX = (pickle.PickleError, EOFError, ValueError, TypeError, AttributeError, IndexError)
 
-    class _Kept(FunctionCache):  # type: ignore[misc]
+    class _Kept(FunctionCache):
         """Numba's cache, which costs speed only where it does not work."""
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
-                return super().load_overload(sig, target_context)
+                return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
             except Exception:  # cut off when a disk was full, or of another version
                 return None
 
         def save_overload(self, sig: Any, data: Any) -> None:
             try:
                 try:
-                    super().save_overload(sig, data)
+                    super().save_overload(sig, data)  # type: ignore[no-untyped-call]
                 except _NO_INDEX:
-                    self.flush()
-                    super().save_overload(sig, data)
+                    self.flush()  # type: ignore[no-untyped-call]
+                    super().save_overload(sig, data)  # type: ignore[no-untyped-call]
             except OSError as error:
                 tell_unkept(error)
 
     def _compiled(function: Any, **options: Any) -> Any:
         dispatcher = numba.njit(nogil=True, **options)(function)
         try:
-            dispatcher._cache = _Kept(function)
+            dispatcher._cache = _Kept(function)  # type: ignore[no-untyped-call]
         except (RuntimeError, OSError) as error:  # there is no folder that could be written to
             tell_unkept(error)
         return dispatcher

@@ -13,12 +13,15 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any
 
 from gnarl_dsl.report.diagnostics import InternalError
 from gnarl_dsl.report.failures import Failure, Notice, SpecRejected, UsageError
 from gnarl_runtime.commands.options import BUG, FAILED, INTERRUPTED, OK, USAGE
 from gnarl_runtime.commands.shell.terminal import Shown, shown_streams
+
+_IMPORTS = "<frozen importlib._bootstrap>"
 
 
 def run_command(name: str, command: Callable[[], int]) -> int:
@@ -90,11 +93,21 @@ def _interruptible() -> Iterator[None]:
     if before is not signal.SIG_DFL:
         yield
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise what Ctrl-C raises, but not into an import: large libraries crash on it."""
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTS:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _show_notice(others: Callable[..., None]) -> Callable[..., None]:
