@@ -121,7 +121,8 @@ def test_every_command_begins_at_the_entry() -> None:
     from test_commands import SCRIPTS
 
     assert all(
-        re.fullmatch(r"gnarl_runtime\.commands\.shell\.entry:\w+", it) for it in SCRIPTS.values()
+        re.fullmatch(r"gnarl_runtime\.commands\.shell\.entry:\w+(\.\w+)*", it)
+        for it in SCRIPTS.values()
     )
 
 

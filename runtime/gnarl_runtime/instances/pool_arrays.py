@@ -173,13 +173,28 @@ def copy_rows(source, picks, target, slots, blank):  # type: ignore[no-untyped-d
                 room[i] = blank
 
 
+def copy_cells(source: Values, picks: Index, target: Values, slots: Index, blank: int) -> None:
+    """The same for numbers of other sizes: a batch with room for fewer edges has shorter ids."""
+    both = zip(source.shape[1:], target.shape[1:], strict=True)
+    corner = tuple(slice(min(ours, theirs)) for ours, theirs in both)
+    target[slots] = blank
+    for pick, slot in zip(picks, slots, strict=True):
+        target[slot][corner] = source[pick][corner]
+
+
 class Copier:
     """Copies graphs, tags, inputs and oracles from one batch to another, again and again."""
 
     def __init__(self, source: Batch, target: Batch) -> None:
         verify_room(source, target)
         self.source, self.target = source, target
-        self.graph = _parts(_graph(source, target))
+        graph = [pair for pair in _graph(source, target) if pair[1].size]
+        self.graph = _parts(pair for pair in graph if pair[0].dtype == pair[1].dtype)
+        self.resized = [
+            (ours, theirs, -1 if blank else 0)
+            for ours, theirs, blank in graph
+            if ours.dtype != theirs.dtype
+        ]
         self.rest = _parts(_values(source, target))
 
     def copy(self, picks: Index, slots: Index) -> None:
@@ -187,6 +202,8 @@ class Copier:
         others = other_graphs(self.source, picks, self.target, slots)
         for ours, theirs, blank in self.graph:
             copy_rows(ours, picks[others], theirs, slots[others], blank)
+        for ours, theirs, blank in self.resized:
+            copy_cells(ours, picks[others], theirs, slots[others], blank)
         for ours, theirs, blank in self.rest:
             copy_rows(ours, picks, theirs, slots, blank)
         room = self.source.rowptr.shape[1]

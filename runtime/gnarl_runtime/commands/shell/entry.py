@@ -1,6 +1,7 @@
 """The name of a command in, its exit code out: what every command begins with.
 
-    gnarl-check = "gnarl_runtime.commands.shell.entry:check"      runs gnarl_runtime.commands.check
+    gnarl-check = "gnarl_runtime.commands.shell.entry:check"        runs gnarl_runtime.commands.check
+    gnarl-play = "gnarl_runtime.commands.shell.entry:servers.play"  runs ....commands.servers.play
 
 Until a command's body runs, nothing can be lost: Ctrl-C ends it there as it ends any program,
 while the files are still being imported. `run_command` has it raised from then on.
@@ -10,24 +11,31 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 
 
-def __getattr__(name: str) -> Callable[[], int]:
+def __getattr__(name: str) -> Command:
     """Every command of this folder by its name."""
     if name.startswith("_"):
         raise AttributeError(f"there is no command {name}")
-    return partial(_start, name)
+    return Command(name)
 
 
-def _start(name: str) -> int:
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _fill_closed()
-    code: int = import_module(f"gnarl_runtime.commands.{name}").main()
-    return code
+class Command:
+    """A module of `gnarl_runtime.commands` with a `main`, or the room that it is in."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Command:
+        return Command(f"{self._name}.{name}")
+
+    def __call__(self) -> int:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        _fill_closed()
+        code: int = import_module(f"gnarl_runtime.commands.{self._name}").main()
+        return code
 
 
 def _fill_closed() -> None:
