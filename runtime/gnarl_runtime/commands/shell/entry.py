@@ -1,7 +1,7 @@
 """The name of a command in, its exit code out: what every command begins with.
 
-    gnarl-check = "gnarl_runtime.commands.shell.entry:check"        runs gnarl_runtime.commands.check
-    gnarl-play = "gnarl_runtime.commands.shell.entry:servers.play"  runs ....commands.servers.play
+    gnarl-check = "gnarl_runtime.commands.shell.entry:check"        runs commands/check.py
+    gnarl-play = "gnarl_runtime.commands.shell.entry:servers.play"  runs commands/servers/play.py
 
 Until a command's body runs, nothing can be lost: Ctrl-C ends it there as it ends any program,
 while the files are still being imported. `run_command` has it raised from then on.
