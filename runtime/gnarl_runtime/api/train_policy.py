@@ -28,6 +28,7 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import AUTO, policy_settings, set_keys
 from gnarl_runtime.training.auto.auto import Wish, choose_recipe_for
 from gnarl_runtime.training.auto.choice import Choice, Standing
+from gnarl_runtime.training.auto.keys import as_read_by, with_keys
 from gnarl_runtime.training.auto.standings import find_standings
 from gnarl_runtime.training.curves import draw_curves
 from gnarl_runtime.training.loop import Finished, Loop, Report, Watcher
@@ -58,6 +59,7 @@ class Request:
     chosen: tuple[str, ...] = ()  # settings of the policy; others are those of the weights
     changes: Mapping[str, Any] = field(default_factory=dict)  # what was set, whatever is chosen
     choice: Choice | None = None  # what the recipe was chosen by, once it is
+    keys: tuple[str, ...] | None = None  # of experts, in the problem; None: nobody looked yet
 
     @property
     def is_open(self) -> bool:
@@ -168,10 +170,12 @@ def begin_run(
     """A new run folder; nothing is trained yet."""
     verify_device(request.device, spell)
     verify_new(out, spell)
+    request = show_keys(request)
     loaded = _given_weights(request)
     if loaded is not None:
         recipe = request.recipe.model_copy(update={"policy": loaded.meta.policy})
-        request = replace(request, recipe=recipe)
+        problem = as_read_by(loaded.policy, request.problem)
+        request = replace(request, recipe=recipe, problem=problem)
     if minutes is not None:
         (progress or silent)("measuring the time of an update", 0, 1)
         request = replace(request, recipe=fit_to_minutes(request, minutes))
@@ -200,6 +204,14 @@ def _another(out: Path, spell: Spelling) -> str:
     return f"use --resume {out}, or another --out" if spell.flags else "expected another out"
 
 
+def show_keys(request: Request) -> Request:
+    """With what experts compare as features, if that is wanted; weights read what they read."""
+    if request.keys is not None or request.weights is not None or not request.recipe.data.keys:
+        return request
+    problem, keys = with_keys(request.problem)
+    return replace(request, problem=problem, keys=keys)
+
+
 def _given_weights(request: Request) -> TrainedPolicy | None:
     """The weights to start from, if any; they must fit what is to be trained."""
     if request.weights is None:
@@ -207,7 +219,7 @@ def _given_weights(request: Request) -> TrainedPolicy | None:
     try:
         loaded = load_checkpoint(request.weights, code=request.problem.code)
         verify_choices(request.recipe.policy, request.chosen, loaded)
-        policy_from(loaded, request.problem)
+        policy_from(loaded, as_read_by(loaded.policy, request.problem))
     except CheckpointError as error:
         raise UsageError(str(error)) from None
     return loaded
@@ -272,10 +284,13 @@ def choose_defaults(
 ) -> Request:
     """The request with a recipe for the time there is; what the user has set stays."""
     minutes = minutes or MINUTES
+    wanted = {"data.keys": bool(request.problem.objectives), **request.changes}
+    request = show_keys(replace(request, recipe=set_keys(request.recipe, wanted)))
     wish = Wish(request.problem, request.recipe, request.seed, minutes)
     chosen = choose_recipe_for(wish, standings, progress or silent)
     recipe = set_keys(chosen.recipe, request.changes)
-    request = replace(request, recipe=recipe, choice=chosen.choice)
+    choice = chosen.choice.model_copy(update={"keys": request.keys or ()})
+    request = replace(request, recipe=recipe, choice=choice)
     (progress or silent)("measuring the time of an update", 0, 1)
     return replace(request, recipe=_fit_shares(request, chosen.shares, minutes))
 

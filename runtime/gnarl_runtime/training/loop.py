@@ -199,10 +199,13 @@ class Loop:
             self._save()
 
     def _is_due(self, done: int) -> bool:
-        """Whether to validate now; parts that others follow are validated at their end only."""
+        """Whether to validate now; parts that others follow are validated at their end only.
+
+        What follows may undo what was learned, so each of these ends may be the best.
+        """
         ahead = self.trainer.stretch
         regular = not ahead.then and (done - ahead.begin) % self.recipe.validate_every == 0
-        return regular or done == self.trainer.updates
+        return regular or done in (ahead.begin, self.trainer.updates)
 
     def _clock(self, now: float) -> None:
         seconds, cpu = self.before + now - self.began, self.cpu_before + time.process_time()

@@ -50,6 +50,8 @@ def _choose(request: Request, minutes: float | None) -> Request:
     print(decide(request.problem, standings)[1], flush=True)
     with Progress(request.problem.name) as progress:
         request = choose_defaults(request, standings, minutes, progress)
+    if request.keys:
+        print(f"the network also reads what experts compare: {', '.join(request.keys)}")
     print(recipe_line(request.recipe), flush=True)
     return request
 
