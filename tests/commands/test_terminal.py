@@ -126,15 +126,22 @@ def test_every_command_begins_at_the_entry() -> None:
 
 @pytest.mark.parametrize("delay", [0.02, 0.06, 0.12, 0.3, 0.6, 1.2])
 def test_an_interrupt_while_starting_leaves_no_traceback(delay: float, tmp_path: Path) -> None:
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from gnarl_runtime.commands.shell.entry import train\n"
+        "print('here', flush=True)\n"
+        "raise SystemExit(train())"
+    )
     arguments = ["--spec", "mvc", "--recipe", "mvc", "--out", str(tmp_path / "run")]
     run = subprocess.Popen(
-        [sys.executable, "-c", code + ENTRY.format(name="train"), *arguments],
+        [sys.executable, "-c", code, *arguments],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    time.sleep(0.1 + delay)
+    assert run.stdout is not None
+    assert run.stdout.readline()
+    time.sleep(delay)
     run.send_signal(signal.SIGINT)
     _, err = run.communicate(timeout=60)
     assert run.returncode in (130, -signal.SIGINT), err

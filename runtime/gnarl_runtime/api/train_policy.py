@@ -242,13 +242,12 @@ def finish_run(run: RunFolder, config: Config, problem: Problem, progress: Tell 
 
 def _finish(run: RunFolder, config: Config, problem: Problem, progress: Tell | None) -> Ran:
     (progress or silent)("compiling, drawing instances", 0, 1)
+    drawing = _drawing(progress or silent)
     try:
         # A saved state brings its own weights.
         weights = None if run.has_state else start_of(run.path, problem)
-        trainer = make_trainer(
-            problem, config.recipe, config.seed, weights, progress=_drawing(progress or silent)
-        )
-        validator = make_validator(problem, config.recipe, config.seed)
+        trainer = make_trainer(problem, config.recipe, config.seed, weights, progress=drawing)
+        validator = make_validator(problem, config.recipe, config.seed, drawing)
     except LookupError as error:
         raise Failure(str(error)) from None
     trainer.policy.to(config.device)

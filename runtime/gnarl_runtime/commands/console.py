@@ -21,6 +21,7 @@ from gnarl_dsl.report.failures import Failure, Notice, SpecRejected, UsageError
 from gnarl_runtime.commands.options import BUG, FAILED, INTERRUPTED, OK, USAGE
 from gnarl_runtime.commands.shell.terminal import Shown, shown_streams
 
+_NO_MEMORY = "{}: there is not enough memory for this; expected less at once"
 _IMPORTS = "<frozen importlib._bootstrap>"
 
 
@@ -50,11 +51,15 @@ def _ended(name: str, command: Callable[[], int]) -> int:
             drop_output()
         return _say(f"{name}: {_told(error)}", USAGE)
     except MemoryError:
-        return _say(f"{name}: there is not enough memory for this; expected less at once", FAILED)
+        return _say(_NO_MEMORY.format(name), FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        return INTERRUPTED if _was_interrupted(error) else _report_bug(name, error)
+        if _was_interrupted(error):
+            return INTERRUPTED
+        if isinstance(error, RuntimeError) and "can't allocate memory" in str(error):  # torch's way
+            return _say(_NO_MEMORY.format(name), FAILED)
+        return _report_bug(name, error)
 
 
 def _say(text: str, code: int) -> int:

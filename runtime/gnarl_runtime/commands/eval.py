@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
-from gnarl_runtime.api.asked import FLAGS, verify_attempts, verify_least
+from gnarl_runtime.api.asked import FLAGS, MOST_GRAPHS, verify_attempts, verify_between
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import command_parser
 from gnarl_runtime.commands.work.arguments import (
@@ -101,7 +101,7 @@ def _verify(args: argparse.Namespace) -> None:
     verify_file_to_write("--plot", args.plot, PICTURES)
     outputs = {"--json": args.json, "--plot": args.plot}
     verify_outputs(outputs, [args.data, args.checkpoint, *args.others, args.spec])
-    verify_least(FLAGS, "graphs", args.graphs, 1)
+    verify_between(FLAGS, "graphs", args.graphs, 1, MOST_GRAPHS)
     if args.reference and args.no_reference:
         raise UsageError("--reference and --no-reference cannot both be given")
     drawn = [f"--{flag}" for flag in ("sizes", "graphs", "instances") if getattr(args, flag)]
