@@ -196,6 +196,7 @@ def test_picks_depend_on_their_keys_only() -> None:
     assert whole.shape == (100, 50)
     assert whole.dtype == np.int64
     assert sampler.picks(63, 21) == whole[63, 21]
+    assert [sampler.pick(k, 21) for k in range(100)] == whole[:, 21].tolist()
     assert np.array_equal(sampler.picks([7, 99], [3, 49]), [whole[7, 3], whole[99, 49]])
     assert not np.array_equal(Sampler(6, 37).picks(np.arange(100), 0), whole[:, 0])
 

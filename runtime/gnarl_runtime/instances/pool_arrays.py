@@ -196,10 +196,21 @@ class Copier:
             if ours.dtype != theirs.dtype
         ]
         self.rest = _parts(_values(source, target))
+        self.alike = all_alike(target)
+        # Where the room is the same, rows are copied as they are.
+        everything = self.graph + self.rest
+        self.same_room = all(ours.shape[1:] == theirs.shape[1:] for ours, theirs, _ in everything)
 
-    def copy(self, picks: Index, slots: Index) -> None:
-        """Put what the source has in `picks` into the target's `slots`."""
-        others = other_graphs(self.source, picks, self.target, slots)
+    def copy(self, picks: Index, slots: Index) -> Index:
+        """Put what the source has in `picks` into the target's `slots`; out come those of them
+        that got another graph than they had."""
+        if len(slots) == 1 and self.same_room:
+            return slots if self._copy_one(int(picks[0]), int(slots[0])) else slots[:0]
+        others = (
+            self.target.n[slots] != self.source.n[picks]
+            if self.alike
+            else np.ones(len(slots), np.bool_)
+        )
         for ours, theirs, blank in self.graph:
             copy_rows(ours, picks[others], theirs, slots[others], blank)
         for ours, theirs, blank in self.resized:
@@ -209,14 +220,25 @@ class Copier:
         room = self.source.rowptr.shape[1]
         if self.target.rowptr.shape[1] > room:
             self.target.rowptr[slots, room:] = self.source.rowptr[picks, -1:]
+        changed: Index = slots[others]
+        return changed
+
+    def _copy_one(self, pick: int, slot: int) -> bool:
+        """Whole rows into one slot, which calls of compiled code cost more than; whether it got
+        another graph."""
+        other = not self.alike or bool(self.target.n[slot] != self.source.n[pick])
+        if other:
+            for ours, theirs, _ in self.graph:
+                theirs[slot] = ours[pick]
+        for ours, theirs, _ in self.rest:
+            theirs[slot] = ours[pick]
+        return other
 
 
-def other_graphs(source: Batch, picks: Index, target: Batch, slots: Index) -> NDArray[np.bool_]:
-    """Whether each slot has another graph than it is about to get: all complete ones of a size
-    are the same."""  # (slots,)
-    graph = target.layout.problem.graph
-    alike = graph.complete and not graph.directed and not graph.mutable
-    return (target.n[slots] != source.n[picks]) if alike else np.ones(len(slots), np.bool_)
+def all_alike(batch: Batch) -> bool:
+    """Whether all graphs of a size are the same: complete ones that nothing changes."""
+    graph = batch.layout.problem.graph
+    return graph.complete and not graph.directed and not graph.mutable
 
 
 _Pair = tuple[Values, Values, int]
