@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, BinaryIO
 
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest
 from pygls.protocol import LanguageServerProtocol
 
 MAX_MESSAGE = 64 << 20  # bytes; specs have at most half a million
@@ -53,11 +53,13 @@ class Protocol(LanguageServerProtocol):
     def structure_message(self, data: dict[str, Any]) -> Any:
         try:
             return super().structure_message(data)
-        except JsonRpcException as error:
+        except JsonRpcException:
             number = data.get("id")
             if "method" not in data or not isinstance(number, int | str):
                 raise
-            self._send_response(number, error=error.to_response_error())
+            named = isinstance(data["method"], str)
+            wrong = JsonRpcInvalidParams() if named else JsonRpcInvalidRequest()
+            self._send_response(number, error=wrong.to_response_error())
             return None
 
     def handle_message(self, message: Any) -> None:

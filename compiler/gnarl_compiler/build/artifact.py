@@ -18,12 +18,11 @@ from typing import Any
 
 from gnarl_compiler import algorithms, support
 from gnarl_compiler.build.cache import private_cache
-from gnarl_compiler.build.files import write_module
+from gnarl_compiler.build.files import keep_module
 from gnarl_compiler.build.generate import generate
 from gnarl_compiler.emit.abi import Abi, read_abi
 from gnarl_compiler.externs.find import code_hash, compiled_twin, twins_of
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode
-from gnarl_compiler.support.unkept import tell_unkept
 from gnarl_dsl.language import operators
 from gnarl_dsl.model import Problem
 
@@ -79,21 +78,9 @@ def compile_problem(
         text + toolchain_hash() + "".join(f"|{name} {code_hash(it)}" for name, it in twins.items())
     )
     key = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    path = _written(text, f"gnarl_{problem.name}_{key}", folder)
+    path = keep_module(text, folder or private_cache(), f"gnarl_{problem.name}_{key}")
     compiled = {name: compiled_twin(it) for name, it in twins.items()}
     return Artifact(text, path, import_module(path, text, compiled))
-
-
-def _written(text: str, name: str, folder: Path | None) -> Path:
-    """Where the module lies; a cache that cannot be written to costs speed only."""
-    if folder is not None:
-        return write_module(text, folder, name)
-    path = private_cache() / f"{name}.py"
-    try:
-        return write_module(text, path.parent, name)
-    except OSError as error:
-        tell_unkept(error)
-        return path
 
 
 def import_module(

@@ -6,6 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from gnarl_compiler.support.unkept import tell_unkept
+
 
 def write_module(text: str, folder: Path, name: str) -> Path:
     """Write NAME.py into a folder, unless it is there already with the same text.
@@ -17,6 +19,15 @@ def write_module(text: str, folder: Path, name: str) -> Path:
     if not (path.is_file() and path.read_text("utf-8") == text):
         write_whole(path, text.encode(), durable=False)
     return path
+
+
+def keep_module(text: str, folder: Path, name: str) -> Path:
+    """The same in a cache: where it cannot be written to, that costs speed only."""
+    try:
+        return write_module(text, folder, name)
+    except OSError as error:
+        tell_unkept(error)
+        return folder / f"{name}.py"
 
 
 def write_whole(path: Path, content: bytes, durable: bool = True) -> None:
