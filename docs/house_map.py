@@ -30,7 +30,7 @@ ROOMS = {
     "gnarl_runtime": (
         *("batch", "instances", "readers", "envs", "network", "checkpoints", "search"),
         *("training", "evaluation", "trajectories", "checks", "viewing", "doctor", "api"),
-        *("web", "play"),
+        *("sweeps", "web", "play"),
         "commands",
     ),
     "gnarl_runtime/checks": (

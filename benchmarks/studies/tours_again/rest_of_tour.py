@@ -75,7 +75,7 @@ def twin(b, A, best, in_tour, here, s):  # type: ignore[no-untyped-def]
     return passed_by(A, best, in_tour, here, s)
 
 
-@gnarl.extern(twin=twin)
+@gnarl.extern(twin=twin, seconds=120)  # the first call compiles
 def nearer(graph, A, best, in_tour, here, s):  # type: ignore[no-untyped-def]
     """How many nodes left are nearer than the next."""
     return passed_by(A, best, in_tour, here, s)

@@ -49,7 +49,9 @@ else:
                 tell_unkept(error)
 
     def _compiled(function: Any, **options: Any) -> Any:
-        dispatcher = numba.njit(nogil=True, **options)(function)
+        # Nothing here is called from C: a way in from there would be compiled for nothing.
+        chosen: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}
+        dispatcher: Any = numba.njit(**chosen)(function)
         try:
             dispatcher._cache = _Kept(function)  # type: ignore[no-untyped-call]
         except (RuntimeError, OSError) as error:  # there is no folder that could be written to
@@ -59,8 +61,10 @@ else:
     def njit(function: Any) -> Any:
         return _compiled(function)
 
-    # Counting references is what the option without documentation leaves out.
+    # Counting references is what the option without documentation leaves out. Python calls none of
+    # what is inlined, so it has no way in from there either.
     _ALONE: dict[str, Any] = {"forceinline": True, "error_model": "numpy", "_nrt": False}
+    _ALONE["no_cpython_wrapper"] = True
 
     def inlined(function: Any) -> Any:
         """For what kernels call per slot and what makes no arrays: counting the references to each

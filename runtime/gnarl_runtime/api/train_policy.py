@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,10 @@ from gnarl_runtime.training.curves import draw_curves
 from gnarl_runtime.training.loop import Finished, Loop, Report, Watcher
 from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config, may_begin
 from gnarl_runtime.training.starting import origin, policy_from, start_of, verify_choices
+from gnarl_runtime.training.team.processes import local_device
+from gnarl_runtime.training.team.team import ALONE, Team
 from gnarl_runtime.training.trainers import make_trainer
-from gnarl_runtime.training.validate import Scores, make_validator
+from gnarl_runtime.training.validate import Scores, Validator, make_validator
 
 MINUTES = 5.0  # of training where nobody says how long
 VALIDATIONS = 16  # in a run whose recipe was chosen
@@ -59,6 +62,7 @@ class Request:
     chosen: tuple[str, ...] = ()  # settings of the policy; others are those of the weights
     changes: Mapping[str, Any] = field(default_factory=dict)  # what was set, whatever is chosen
     choice: Choice | None = None  # what the recipe was chosen by, once it is
+    workers: int = 1  # processes that share the graphs
     keys: tuple[str, ...] | None = None  # of experts, in the problem; None: nobody looked yet
 
     @property
@@ -180,6 +184,7 @@ def begin_run(
         (progress or silent)("measuring the time of an update", 0, 1)
         request = replace(request, recipe=fit_to_minutes(request, minutes))
     began = {"start": origin(loaded, loaded.path)} if loaded and loaded.path else {}
+    shared = {"workers": request.workers} if request.workers > 1 else {}
     config = make_config(
         request.problem,
         request.recipe,
@@ -188,7 +193,7 @@ def begin_run(
         request.threads,
         request.device,
         minutes,
-        {**provenance(), **recorded(request.problem, request.recipe), **began},
+        {**provenance(), **recorded(request.problem, request.recipe), **began, **shared},
         request.choice,
     )
     return RunFolder.create(out, config, loaded.path if loaded else None), config, request.problem
@@ -234,30 +239,73 @@ def verify_device(device: str, spell: Spelling) -> None:
         raise UsageError(f"{spell.value('device', device)} cannot be used: {first}") from None
 
 
-def finish_run(run: RunFolder, config: Config, problem: Problem, progress: Tell | None) -> Ran:
-    """Train to the end, from where the run stands; Ctrl-C saves first, then it is raised."""
-    with run.held():
-        return _finish(run, config, problem, progress)
+def finish_run(
+    run: RunFolder,
+    config: Config,
+    problem: Problem,
+    progress: Tell | None,
+    team: Team = ALONE,
+    also: Watcher | None = None,
+) -> Ran:
+    """Train to the end, from where the run stands; Ctrl-C saves first, then it is raised.
+
+    All processes of a `team` call this; one of them writes. `also` is told what a report says.
+    """
+    with run.held() if team.leads else nullcontext():
+        return _finish(run, config, problem, progress, team, also)
 
 
-def _finish(run: RunFolder, config: Config, problem: Problem, progress: Tell | None) -> Ran:
+def _finish(
+    run: RunFolder,
+    config: Config,
+    problem: Problem,
+    progress: Tell | None,
+    team: Team,
+    also: Watcher | None,
+) -> Ran:
     (progress or silent)("compiling, drawing instances", 0, 1)
     drawing = _drawing(progress or silent)
+    _compile_first(config, problem, team)
     try:
         # A saved state brings its own weights.
         weights = None if run.has_state else start_of(run.path, problem)
-        trainer = make_trainer(problem, config.recipe, config.seed, weights, progress=drawing)
-        validator = make_validator(problem, config.recipe, config.seed, drawing)
+        trainer = make_trainer(
+            *(problem, config.recipe, config.seed, weights),
+            progress=drawing,
+            team=team,
+        )
+        validator = _validator(config, problem, drawing) if team.leads else None
     except LookupError as error:
         raise Failure(str(error)) from None
-    trainer.policy.to(config.device)
-    trainer.best_policy().to(config.device)
-    loop = Loop(trainer, run, config, problem, validator)
+    device = local_device(config.device)
+    trainer.policy.to(device)
+    trainer.best_policy().to(device)
+    loop = Loop(trainer, run, config, problem, validator, team)
     try:
         loop.resume()
     except (RunError, ValueError) as error:
         raise Failure(str(error)) from None
-    return Ran(run, config, problem, loop.train(watching(progress or silent, config.choice)))
+    watch = watching(progress or silent, config.choice)
+
+    def both(report: Report) -> None:
+        watch(report)
+        if also is not None:
+            also(report)
+
+    return Ran(run, config, problem, loop.train(both))
+
+
+def _compile_first(config: Config, problem: Problem, team: Team) -> None:
+    """One process fills the cache of compiled kernels; those that begin together would race."""
+    if team.size > 1 and team.leads:
+        request = Request(problem, config.recipe, config.recipe_name, config.seed)
+        for part in config.recipe.parts:
+            make_trainer(problem, _calibrated_on(request, part, few=2), config.seed).update()
+    team.wait()
+
+
+def _validator(config: Config, problem: Problem, progress: Callable[[int, int], None]) -> Validator:
+    return make_validator(problem, config.recipe, config.seed, progress)
 
 
 def _drawing(tell: Tell) -> Callable[[int, int], None]:
@@ -375,10 +423,14 @@ def seconds_per_update(request: Request, part: str, minutes: float) -> float:
     return (time.monotonic() - began) / count
 
 
-def _calibrated_on(request: Request, part: str) -> Recipe:
-    """That part of the recipe alone, on a few instances."""
+def _calibrated_on(request: Request, part: str, few: int = _CALIBRATED_ON) -> Recipe:
+    """That part of the recipe alone, on a few instances, with the graphs of one worker."""
     recipe = request.recipe
     line = choose_split(request.problem, "train", recipe.data.instances)
-    few = min(recipe.data.pool or line.count, _CALIBRATED_ON)
-    data = recipe.data.model_copy(update={"pool": few})
-    return recipe.model_copy(update={"trainer": part, "data": data})
+    few = min(recipe.data.pool or line.count, few)
+    close = min(recipe.data.boundary_pool, few)
+    data = recipe.data.model_copy(update={"pool": few, "boundary_pool": close})
+    own = getattr(recipe, part)
+    graphs = {"graphs": -(-own.graphs // request.workers)}
+    part_alone = {"trainer": part, "data": data, part: own.model_copy(update=graphs)}
+    return recipe.model_copy(update=part_alone)

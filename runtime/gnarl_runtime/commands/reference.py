@@ -17,8 +17,8 @@ from gnarl_dsl.report.wording import Wording, load_wordings
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 # The order of a first use; commands that are not listed come last.
 ORDER = (
-    *("compile", "fmt", "trace", "play", "check", "train", "eval", "solve", "view", "export"),
-    *("doctor", "lsp"),
+    *("compile", "fmt", "trace", "play", "check", "train", "sweep", "eval", "solve", "view"),
+    *("export", "doctor", "lsp"),
 )
 CLI_HEAD = """\
 # Commands

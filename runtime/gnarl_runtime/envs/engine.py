@@ -79,7 +79,10 @@ def compile_for(
 class Engine:
     """`slots` episodes side by side; finished ones start again on another instance of the pool."""
 
-    def __init__(self, compiled: Compiled, pool: Pool, slots: int, seed: int = 0) -> None:
+    def __init__(
+        self, compiled: Compiled, pool: Pool, slots: int, seed: int = 0, first: int = 0
+    ) -> None:
+        """`first`: the number of the first slot, where other engines have those before it."""
         self.compiled = compiled
         self.problem = compiled.problem
         self.pool = pool
@@ -91,6 +94,7 @@ class Engine:
         self.rewards = np.zeros(slots)  # (slots,)
         self.ends = np.full((slots, self.batch.layout.edges, 2), -1, np.int32)
         self.environments = np.arange(slots)
+        self.numbers = first + self.environments  # (slots,) what is drawn for a slot hangs on it
         self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
         self._mutable = self.problem.graph.mutable
         # What the network reads: found at reset where inputs decide it, else in every state.
@@ -131,11 +135,11 @@ class Engine:
             return
         if len(slots) == 1:
             slot = int(slots[0])
-            pick = self.sampler.pick(int(self.environments[slot]), int(self.episodes[slot]))
+            pick = self.sampler.pick(int(self.numbers[slot]), int(self.episodes[slot]))
             picks = np.array([pick], np.int64)
             self.episodes[slot] += 1
         else:
-            picks = self.sampler.picks(self.environments[slots], self.episodes[slots])
+            picks = self.sampler.picks(self.numbers[slots], self.episodes[slots])
             self.episodes[slots] += 1
         self._start(slots, picks, self.pool.copier(self.batch).copy(picks, slots))
 
