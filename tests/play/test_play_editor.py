@@ -2,40 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-from browser import Opened, browser
-from served import Served, open_live, served
-
-from gnarl_dsl.specs import find_spec
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Served]:
-    for name in ("bfs", "mvc"):
-        spec = find_spec(name)
-        assert spec is not None
-        (tmp_path / f"{name}.gnarl").write_bytes(spec.read_bytes())
-    with served(tmp_path, "bfs.gnarl") as own:
-        yield own
-
-
-@pytest.fixture
-def live(chromium: Any, server: Served) -> Iterator[Opened]:
-    opened = open_live(chromium, server)
-    yield opened
-    assert opened.complaints == []
-    assert all(url.startswith(server.address) for url in opened.requests)
-    opened.page.close()
+from browser import Opened
+from served import Served, open_live
 
 
 def text(live: Opened) -> str:
@@ -82,8 +52,9 @@ def test_words_are_suggested_explained_and_coloured(live: Opened) -> None:
     assert "and not reach" in text(live)
     page.keyboard.type("[v]")
     page.wait_for_selector("#found.clean")
+    page.click("#tab-table")
     assert "and not reach[v]" in live.text("#panel-table pre")
-    page.keyboard.press("Escape")
+    page.focus("#source")
     live.value("(i => document.getElementById('source').setSelectionRange(i, i))"
                f"({text(live).index('bfs_depth') + 2})")  # fmt: skip
     page.keyboard.press("Alt+i")

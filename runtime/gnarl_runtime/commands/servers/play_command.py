@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from gnarl_dsl.externs import read_code
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import resolve_spec
 from gnarl_runtime.commands.console import write
@@ -18,7 +19,8 @@ from gnarl_runtime.web.running import Running, address_of, listen, new_token, op
 def play_command(args: argparse.Namespace) -> int:
     """Listen, say where, serve."""
     folder, opened = chosen(args.subject)
-    app = play_app(Wish(folder, opened, args.seed))
+    code = read_code(args.extern) if args.extern else None
+    app = play_app(Wish(folder, opened, args.seed, code, tuple(args.extern)))
     token = new_token()
     listening = listen(args.port, USUAL_PORT)
     address = address_of(listening, token)
