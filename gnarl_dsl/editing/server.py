@@ -16,8 +16,8 @@ from gnarl_dsl import __version__
 from gnarl_dsl.editing import answers
 from gnarl_dsl.editing.document import Document, Place, open_document
 from gnarl_dsl.editing.positions import Positions
-from gnarl_dsl.editing.protocol import Protocol
 from gnarl_dsl.editing.references import CannotRename, references, rename, target_of
+from gnarl_dsl.editing.wire.protocol import Protocol
 from gnarl_dsl.format.house_style import format_text
 from gnarl_dsl.report.diagnostics import InternalError, SpecError
 from gnarl_dsl.report.source import MAX_BYTES, Source, Span
