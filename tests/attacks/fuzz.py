@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "attacks"), str(ROOT / "tests" / "helpers")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "attacks")]
 from targets import Target, targets  # noqa: E402
 
 CORPUS = Path(__file__).parent / "corpus"

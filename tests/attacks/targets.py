@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import odd
-from bad_graphs import GRAPHML, LINKED, MATRIX, TSP, VRP
 
 import gnarl_dsl as gnarl
 from gnarl_dsl.loading import check_text
@@ -26,6 +25,7 @@ from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import GnarlError
 from gnarl_dsl.report.render import render_all, to_record
 from gnarl_dsl.specs import shipped_specs
+from tests.instances.bad_graphs import GRAPHML, LINKED, MATRIX, TSP, VRP
 
 
 @dataclass(frozen=True)

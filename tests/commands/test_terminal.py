@@ -19,7 +19,9 @@ from gnarl_runtime.commands.solve import main as solve
 Capture = pytest.CaptureFixture[str]
 EVIL = "\x1b[31m\x1b]0;title\x07\x9b2J\u202e\x7f\rX"  # colour, title, C1, direction, delete, return
 STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-ENTRY = "from gnarl_runtime.commands.shell.entry import {name} as main; raise SystemExit(main())"
+ENTRY = (
+    "from gnarl_runtime.commands.shell.entry import commands; raise SystemExit(commands.{name}())"
+)
 
 
 def test_names_from_outside_cannot_steer_the_terminal(tmp_path: Path, capsys: Capture) -> None:
@@ -128,9 +130,9 @@ def test_every_command_begins_at_the_entry() -> None:
 def test_an_interrupt_while_starting_leaves_no_traceback(delay: float, tmp_path: Path) -> None:
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from gnarl_runtime.commands.shell.entry import train\n"
+        "from gnarl_runtime.commands.shell.entry import commands\n"
         "print('here', flush=True)\n"
-        "raise SystemExit(train())"
+        "raise SystemExit(commands.train())"
     )
     arguments = ["--spec", "mvc", "--recipe", "mvc", "--out", str(tmp_path / "run")]
     run = subprocess.Popen(

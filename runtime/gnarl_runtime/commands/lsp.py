@@ -38,8 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _serve(args: argparse.Namespace) -> int:
     try:
-        from gnarl_dsl.editing.protocol import Messages
         from gnarl_dsl.editing.server import make_server
+        from gnarl_dsl.editing.wire.protocol import Messages
     except ModuleNotFoundError as error:
         print(
             f"gnarl-lsp: {error.name} is not installed; the server needs the extra `lsp`\n"

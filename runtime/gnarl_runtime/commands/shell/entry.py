@@ -1,7 +1,7 @@
 """The name of a command in, its exit code out: what every command begins with.
 
-    gnarl-check = "gnarl_runtime.commands.shell.entry:check"        runs commands/check.py
-    gnarl-play = "gnarl_runtime.commands.shell.entry:servers.play"  runs commands/servers/play.py
+    gnarl-check = "gnarl_runtime.commands.shell.entry:commands.check"   runs commands/check.py
+    gnarl-report = "gnarl_runtime.commands.shell.entry:reports.report"  runs reports/report.py
 
 Until a command's body runs, nothing can be lost: Ctrl-C ends it there as it ends any program,
 while the files are still being imported. `run_command` has it raised from then on.
@@ -15,14 +15,14 @@ from importlib import import_module
 
 
 def __getattr__(name: str) -> Command:
-    """Every command of this folder by its name."""
+    """Every room of the runtime by its name."""
     if name.startswith("_"):
         raise AttributeError(f"there is no command {name}")
     return Command(name)
 
 
 class Command:
-    """A module of `gnarl_runtime.commands` with a `main`, or the room that it is in."""
+    """A module of `gnarl_runtime` with a `main`, or the room that it is in."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -34,7 +34,7 @@ class Command:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
         _fill_closed()
-        code: int = import_module(f"gnarl_runtime.commands.{self._name}").main()
+        code: int = import_module(f"gnarl_runtime.{self._name}").main()
         return code
 
 
