@@ -92,7 +92,7 @@ def test_a_graph_that_changes_under_counts_of_nodes() -> None:
     lines = [line for line in text.splitlines() if "A" not in line and "used" not in line]
     problem = gnarl.loads("\n".join([*lines, ""]))
     program = generate(problem).program
-    assert [share.feature for code in program.tallies for share in code.shares] == ["on", "on"]
+    assert [share.cells for code in program.tallies for share in code.shares] == ["on", "on"]
     rng = np.random.default_rng(6)
     for _ in range(3):
         play(Duel(problem, instances_for(problem, rng)), rng, 15)
@@ -112,7 +112,6 @@ def test_which_clauses_are_kept() -> None:
     "clause",
     [
         "forall x in nodes: on[x] or on[to[x]]",  # reads where a pointer leads
-        "forall x in nodes: exists y in neighbors(x): on[y]",  # reads all neighbours
         "forall x in nodes: on[x] or x == last(pick)",  # changes without a write
     ],
 )
@@ -129,7 +128,7 @@ def test_what_reads_more_than_its_cells_is_found_anew(clause: str) -> None:
 def test_a_loop_over_all_nodes_would_not_be_repaid() -> None:
     loop = "\nphase pick(v)\n  update\n    for x in nodes\n      on[x] := w[x] > w[v]\n"
     program = generate(written("undirected", loop)).program
-    assert not any(share.feature == "on" for code in program.tallies for share in code.shares)
+    assert not any(share.cells == "on" for code in program.tallies for share in code.shares)
     assert program.phases[0].mask is None
 
 
@@ -138,7 +137,7 @@ def test_a_loop_over_all_nodes_would_not_be_repaid() -> None:
 
 @given(st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: abs(x) > 1e-290))
 def test_the_grain_of_a_number(value: float) -> None:
-    grain = grain_of(value)
+    grain = getattr(grain_of, "py_func", grain_of)(value)  # compiled, it is for kernels only
     if abs(value) < 2.0**50:
         assert (value * grain).is_integer()
         assert not (value * grain / 2).is_integer()
@@ -154,7 +153,7 @@ def test_sums_that_would_round_are_added_up_in_order() -> None:
     number = next(
         code.number
         for code in generate(problem, "load").program.tallies
-        if any(share.feature == "d" for share in code.shares)
+        if any(share.cells == "d" for share in code.shares)
     )
     loose = duel.kernels.arrays[f"top{number}"] * duel.kernels.arrays[f"grain{number}"] * 6
     assert (loose > 2.0**53).any()

@@ -67,7 +67,9 @@ def open_page(
     running: Any, where: Path | str, width: int = 1280, height: int = 900, **more: Any
 ) -> Opened:
     """A file or an address in a fresh window."""
-    page = running.new_page(viewport={"width": width, "height": height}, **more)
+    if hasattr(running, "contexts"):  # a browser; a context has its windows' size already
+        more = {"viewport": {"width": width, "height": height}, **more}
+    page = running.new_page(**more)
     page.set_default_timeout(30_000)
     opened = Opened(page)
     page.on("console", lambda message: opened.complaints.append(message.text))

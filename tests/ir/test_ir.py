@@ -263,7 +263,8 @@ def test_terms_that_read_other_nodes_are_not_tabulated() -> None:
 
 def test_chains_are_followed_once_for_all_nodes() -> None:
     body = (
-        "phase one(u)\nphase two(v)\n  update\n    next[v] := u\n"
+        "phase one(u)\nphase two(v)\n  update\n"
+        "    for x in nodes\n      next[x] := if x == v then u else next[x]\n"
         "objective it = sum(x in nodes where depth(next, x) < n: path_cost(next, A, x))\n"
         "objective loops = count(x in nodes where on_cycle(next, x) and depth(next, x) > n)\n"
         "objective pairs = count(x in nodes, y in nodes where depth(next, x, y) == 2)\n"

@@ -35,7 +35,14 @@ class Served:
     def told(self, what: str, **body: Any) -> Any:
         reply = self.ask(what, **body)
         assert reply.status_code == 200, reply.text
-        return reply.json()
+        found = reply.json()
+        assert not isinstance(found, dict) or "refused" not in found, found
+        return found
+
+    def refused(self, what: str, **body: Any) -> tuple[int, str]:
+        """What kind of mistake it is, and the words for it."""
+        found = self.ask(what, **body).json()
+        return found["status"], found["refused"]
 
 
 @contextmanager
@@ -68,8 +75,14 @@ def own_server(*args: str, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], s
 
 
 def open_live(running: Any, served: Served | str, **more: Any) -> Opened:
-    """The page, once it can be used."""
+    """The page, once it can be used; `running` is a browser, or a window with what it has kept."""
     address = served if isinstance(served, str) else served.address
     opened = open_page(running, address, **more)
-    opened.page.wait_for_selector("html[data-ready]", state="attached")
+    wait_until_usable(opened)
     return opened
+
+
+def wait_until_usable(opened: Opened) -> None:
+    """Until the spec is there, and a graph to play on."""
+    opened.page.wait_for_selector("html[data-ready]", state="attached")
+    opened.page.wait_for_selector(".said:not(:empty), .refused", state="attached")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,8 +71,8 @@ def test_what_may_be_sent(server: Served) -> None:
     hello = f"{server.address}api/read"
     assert httpx.put(hello, json={}).status_code == 405
     assert httpx.post(hello, data={"path": "bfs.gnarl"}).status_code == 415
-    assert httpx.post(hello, json={"path": 3}).status_code == 400
-    assert httpx.post(hello, json={"path": "bfs.gnarl", "more": 1}).status_code == 400
+    assert httpx.post(hello, json={"path": 3}).status_code == 422
+    assert httpx.post(hello, json={"path": "bfs.gnarl", "more": 1}).status_code == 422
     large = {"path": "x" * MAX_BODY}
     assert httpx.post(hello, json=large).status_code == 413
 
@@ -124,22 +125,22 @@ def test_no_file_beside_the_folder_is_read_or_written(
     server: Served, folder: Path, path: str
 ) -> None:
     before = (folder.parent / "secret.gnarl").read_text("utf-8")
-    assert server.ask("read", path=path).status_code in (400, 403, 404)
+    assert server.refused("read", path=path)[0] in (400, 403, 404)
     text = "gnarl 1\n"
     for asked in ("check", "hover", "complete"):
         more = {} if asked == "check" else {"offset": 0}
         if path != "gone.gnarl":
-            assert server.ask(asked, path=path, text=text, **more).status_code in (400, 403)
+            assert server.refused(asked, path=path, text=text, **more)[0] in (400, 403)
     if path != "gone.gnarl":
-        reply = server.ask("save", path=path, text=text, known=None)
-        assert reply.status_code in (400, 403)
+        assert server.refused("save", path=path, text=text, known=None)[0] in (400, 403)
     assert (folder.parent / "secret.gnarl").read_text("utf-8") == before
 
 
 def test_a_spec_cannot_show_what_a_link_leads_to(server: Served) -> None:
-    reply = server.ask("check", path="new.gnarl", text="gnarl 1\nproblem new extends link\n")
-    assert reply.status_code == 403
-    assert "outside the folder" in reply.json()["error"]
+    text = "gnarl 1\nproblem new extends link\n"
+    status, said = server.refused("check", path="new.gnarl", text=text)
+    assert status == 403
+    assert "outside the folder" in said
     own = server.told("check", path="new.gnarl", text="gnarl 1\nproblem new extends bfs\n")
     assert own["problem"]["name"] == "new"
 
@@ -150,11 +151,12 @@ def test_files_are_listed_read_and_saved_whole(server: Served, folder: Path) -> 
     assert "mine.gnarl" in saved["files"]
     assert ".hidden.gnarl" not in saved["files"]
     (folder / "mine.gnarl").write_text("changed elsewhere", "utf-8")
-    reply = server.ask("save", path="mine.gnarl", text="gnarl 1\n\n", known=saved["digest"])
-    assert reply.status_code == 409
-    assert "changed by somebody else" in reply.json()["error"]
+    stale = {"path": "mine.gnarl", "text": "gnarl 1\n\n", "known": saved["digest"]}
+    status, said = server.refused("save", **stale)
+    assert status == 409
+    assert "changed by somebody else" in said
     assert (folder / "mine.gnarl").read_text("utf-8") == "changed elsewhere"
-    assert server.ask("save", path="mine.gnarl", text="", known=None).status_code == 409
+    assert server.refused("save", path="mine.gnarl", text="", known=None)[0] == 409
     now = server.told("read", path="mine.gnarl")["digest"]
     server.told("save", path="mine.gnarl", text="gnarl 1\n\n", known=now)
     assert (folder / "mine.gnarl").read_text("utf-8") == "gnarl 1\n\n"
@@ -185,3 +187,11 @@ def test_mistakes_on_the_command_line(
 ) -> None:
     assert main(args) == 2
     assert said in capsys.readouterr().err
+
+
+def test_without_the_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    assert main([]) == 2
+    assert "pip install 'gnarl-dsl[play]'" in capsys.readouterr().err

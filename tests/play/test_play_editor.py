@@ -2,40 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-from browser import Opened, browser
-from served import Served, open_live, served
-
-from gnarl_dsl.specs import find_spec
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Served]:
-    for name in ("bfs", "mvc"):
-        spec = find_spec(name)
-        assert spec is not None
-        (tmp_path / f"{name}.gnarl").write_bytes(spec.read_bytes())
-    with served(tmp_path, "bfs.gnarl") as own:
-        yield own
-
-
-@pytest.fixture
-def live(chromium: Any, server: Served) -> Iterator[Opened]:
-    opened = open_live(chromium, server)
-    yield opened
-    assert opened.complaints == []
-    assert all(url.startswith(server.address) for url in opened.requests)
-    opened.page.close()
+from browser import Opened
+from served import Served, open_live
 
 
 def text(live: Opened) -> str:
@@ -82,8 +52,9 @@ def test_words_are_suggested_explained_and_coloured(live: Opened) -> None:
     assert "and not reach" in text(live)
     page.keyboard.type("[v]")
     page.wait_for_selector("#found.clean")
+    page.click("#tab-table")
     assert "and not reach[v]" in live.text("#panel-table pre")
-    page.keyboard.press("Escape")
+    page.focus("#source")
     live.value("(i => document.getElementById('source').setSelectionRange(i, i))"
                f"({text(live).index('bfs_depth') + 2})")  # fmt: skip
     page.keyboard.press("Alt+i")
@@ -126,3 +97,22 @@ def test_two_tabs_do_not_overwrite_each_other(chromium: Any, live: Opened, serve
     other.page.click("#saved button")
     live.wait_for(lambda: '"two"' in (server.folder / "bfs.gnarl").read_text("utf-8"))
     other.page.close()
+
+
+def test_a_long_spec_is_edited_where_it_is_seen(live: Opened) -> None:
+    page = live.page
+    page.focus("#source")
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text("\n".join(f"# line {number}" for number in range(80)))
+    page.wait_for_selector("#gutter div >> nth=100", state="attached")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Control+End")
+    page.keyboard.type("!")
+    assert live.value("document.getElementById('source').scrollTop") == 0
+    last = page.locator("#paint .row").last
+    assert str(last.text_content()).endswith("79!")
+    last.scroll_into_view_if_needed()
+    box = last.locator(".code").bounding_box()
+    page.mouse.click(box["x"] + 1, box["y"] + box["height"] / 2)
+    page.keyboard.type("?")
+    assert str(last.text_content()).startswith("?")

@@ -9,7 +9,9 @@ from gnarl_compiler.ir.ops import Program, Unsupported
 from gnarl_compiler.ir.printing import print_program
 from gnarl_compiler.ir.verify import verify_program
 from gnarl_compiler.lower.program import lower_problem
+from gnarl_compiler.passes.chains import keep_chains
 from gnarl_compiler.passes.costs import print_costs
+from gnarl_compiler.passes.near import keep_near
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode, hoist_inputs, prune
 from gnarl_compiler.passes.tabulate import tabulate
 from gnarl_compiler.passes.tally import tally
@@ -34,7 +36,7 @@ class Generated:
 
 
 def generate(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING) -> Generated:
-    """Lower, prune, hoist, tabulate, tally and emit; the IR is verified after every pass."""
+    """Lower, run the passes and emit; the IR is verified after every pass."""
     lowered = lower_problem(problem, reward)
     verify_program(lowered, problem)
     pruned = prune(lowered, mode)
@@ -43,7 +45,11 @@ def generate(problem: Problem, reward: str | None = None, mode: Mode = EVERYTHIN
     verify_program(hoisted, problem)
     tabled = tabulate(hoisted, problem)
     verify_program(tabled, problem)
-    tallied = tally(tabled, problem)
+    neared = keep_near(tabled, problem)
+    verify_program(neared, problem)
+    chained = keep_chains(neared, problem)
+    verify_program(chained, problem)
+    tallied = tally(chained, problem)
     verify_program(tallied, problem)
     return Generated(tallied, emit_module(tallied, problem), tabled)
 

@@ -194,6 +194,26 @@ class TallyArrays:
         return cls(f"tally{number}", f"grain{number}", f"top{number}")
 
 
+@dataclass(frozen=True)
+class LinkArrays:
+    """The arrays that list which nodes point to each, for one pointer that chains go along."""
+
+    child: str
+    after: str
+    before: str
+
+    @classmethod
+    def of(cls, number: int) -> LinkArrays:
+        return cls(f"child{number}", f"after{number}", f"before{number}")
+
+    @property
+    def all(self) -> tuple[str, str, str]:
+        return self.child, self.after, self.before
+
+
+LEADING = "leading"  # the nodes whose chains lead through one
+
+
 # The literal
 
 

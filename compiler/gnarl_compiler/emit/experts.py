@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from gnarl_compiler.emit.abi import CHOICES, TURNS, Role, array_name, kept_array
+from gnarl_compiler.emit.chain_tables import link_tables
 from gnarl_compiler.emit.kernels import Module, can_stop, emit_function, emit_kernel
 from gnarl_compiler.emit.upkeep import tally_tables
 from gnarl_compiler.emit.values import emit_number, emit_value, hoist, skip
@@ -131,10 +132,14 @@ def _emit_reach(
 
     def body(writer: Writer) -> None:
         needed = {array for callee in look.callees(update) for array in callee.arrays}
+        # In the types of a step, so that what both call is compiled once.
+        writer.line("b = np.int64(0)")
+        if update is not None:
+            writer.line("pick = np.int64(pick)")
         for array in sorted(needed & _changing_arrays(module), key=module.position):
             writer.line(f"{writer.use(array)} = {array}.copy()")
         if update is not None:
-            writer.line(writer.call(update, "0", "pick", "fault"))
+            writer.line(writer.call(update, "b", "pick", "fault"))
         if can_stop(update):
             writer.line("if fault[0] != 0:")
             writer.line("    return -INF")
@@ -143,15 +148,15 @@ def _emit_reach(
         if "picked" in needed:
             writer.line(f"{writer.use('picked')}[0, {number}] = True")
         if not look.further:
-            writer.line(f"return {writer.call(look.objective, '0')}")
+            writer.line(f"return {writer.call(look.objective, 'b')}")
         elif look.turn is None:
             _best_of_following(writer, number + 1, look, look.further[0])
         else:
-            writer.line(f"number = {writer.call(look.turn, '0', str(number + 1))}")
+            writer.line(f"number = {writer.call(look.turn, 'b', str(number + 1))}")
             for later, further in enumerate(look.further, number + 1):
                 with writer.block(f"if number == {later}:"):
                     _best_of_following(writer, later, look, further)
-            writer.line(f"return {writer.call(look.objective, '0')}")
+            writer.line(f"return {writer.call(look.objective, 'b')}")
 
     doc = f"The best `{code.greedy}` that a pick in phase {number + 1} can lead to."
     return emit_function(module, f"reach_{code.name}_{number}", ["pick", "fault"], doc, body)
@@ -160,7 +165,7 @@ def _emit_reach(
 def _best_of_following(writer: Writer, phase: int, look: _Look, further: Function) -> None:
     """Try every pick of the phase that comes next in this round."""
     writer.line(f"{writer.use('phase')}[0] = {phase}")
-    writer.line(writer.call(look.fill_legal, "0"))
+    writer.line(writer.call(look.fill_legal, "b"))
     writer.line("best = -INF")
     with writer.loop(f"for following in range({writer.use('n')}[0]):"):
         writer.skip_if(f"not {writer.use('legal')}[0, following]")
@@ -177,6 +182,7 @@ def _changing_arrays(module: Module) -> set[str]:
     graph = set(_GRAPH) if program.mutable else set()
     live = {kept_array(code.number) for code in program.kept if code.follows}
     live |= {array for code in program.tallies for array in tally_tables(program, code)}
+    live |= set(link_tables(program))
     return own | graph | live | {"last", "phase", "legal", CHOICES, *TURNS}
 
 

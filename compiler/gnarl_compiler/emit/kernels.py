@@ -25,13 +25,24 @@ from gnarl_compiler.emit.abi import (
     array_name,
     kept_array,
 )
+from gnarl_compiler.emit.chain_tables import (
+    emit_first_chain,
+    emit_follow,
+    emit_links,
+    link_tables,
+)
 from gnarl_compiler.emit.imports import helpers_apart
+from gnarl_compiler.emit.lets import LetCall, calls_in_order
 from gnarl_compiler.emit.updates import emit_cells, emit_kept, emit_statements, emit_zeros
 from gnarl_compiler.emit.upkeep import (
     emit_first_tally,
+    emit_found,
+    emit_refresh,
+    emit_table_write,
     emit_total,
     emit_write,
     followed,
+    is_followed,
     is_sum,
     tally_tables,
     write_axes,
@@ -51,17 +62,21 @@ from gnarl_compiler.emit.writer import (
     Source,
     Writer,
     axis_name,
+    follow_name,
+    found_name,
+    table_write_name,
     total_name,
     write_name,
 )
 from gnarl_compiler.externs.find import twin_name, twin_of
 from gnarl_compiler.ir import ops as ir
-from gnarl_compiler.ir.ops import PICK, Ref
+from gnarl_compiler.ir.ops import OWN, PICK, Ref
 from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import EDGE, GRAPH, NODE, NODE_VALUE
 from gnarl_dsl.report.diagnostics import InternalError
 
+FOUND = "find_kept"  # the function that finds all that writes keep
 _ARRAY_MAKERS = {"empty", "zeros", "ones", "copy", "astype"}  # of NumPy, as far as they are emitted
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 Body = Callable[[Writer], None]
@@ -85,6 +100,7 @@ class Module:
             verify_identifier(name)
         kept = [kept_array(code.number) for code in program.kept]
         kept += [array for code in program.tallies for array in tally_tables(program, code)]
+        kept += link_tables(program)
         arrays = [*CORE, *TURNS, *VIEWS, *names, *kept, CHOICES]
         order = {name: position for position, name in enumerate(arrays)}
         return cls(Source.of(program, problem), order)
@@ -124,6 +140,8 @@ class Module:
         for tally in self.program.tallies:
             for array in tally_tables(self.program, tally):
                 yield KeptTable(array, "float64", GRAPH, live=True)
+        for array in link_tables(self.program):
+            yield KeptTable(array, "int64", NODE, live=True)
         if self.program.phases[0].mask is not None:
             yield KeptTable(CHOICES, "int64", GRAPH, live=True)
 
@@ -205,8 +223,9 @@ def verify_identifier(name: str) -> None:
 def emit_chains(module: Module) -> None:
     """What follows pointers that are the same wherever a chain is asked for."""
     program = module.program
+    kept = {code.value for code in program.kept if program.spreads(code)}
     for ref, op in enumerate(program.ops):
-        if not isinstance(op, ir.Chase):
+        if not isinstance(op, ir.Chase) or ref in kept:
             continue
         name = module.source.chains[ref]
         parts = [part for part in (op.following, op.cost) if part is not None]
@@ -222,6 +241,21 @@ def emit_chains(module: Module) -> None:
         module.shared[name] = made
 
 
+def emit_lets(module: Module) -> None:
+    """Lets that several formulas ask for."""
+    for ref, let in calls_in_order(module.source.lets):
+        body, doc = partial(_emit_let, ref=ref, let=let), f"The let `{let.let}`."
+        axes = sorted(module.program.infos[ref].axes)
+        made = emit_function(module, let.function, ["b", *let.params], doc, body, axes)
+        module.shared[let.function] = made
+
+
+def _emit_let(writer: Writer, ref: Ref, let: LetCall) -> None:
+    for param, arg in zip(let.params, let.args, strict=True):
+        writer.keep(arg, param)
+    writer.line(f"return {emit_value(writer, ref)}")
+
+
 def _follow(writer: Writer, op: ir.Chase) -> None:
     target = None if op.target is None else "target"
     writer.line(f"return {emit_chain(writer, op, MEMO, 'start', target)}")
@@ -234,6 +268,14 @@ def emit_upkeep(module: Module, fill_legal: Function) -> None:
             name, doc = total_name(code), "A sum that writes keep; in order where order matters."
             made = emit_function(module, name, ["b"], doc, partial(emit_total, code=code))
             module.shared[name] = made
+    for table in module.program.kept:
+        if table.follows and module.program.chain_of(table) is None:
+            name, doc = found_name(table.number), "What a table should have at a node."
+            body = partial(emit_found, table=table)
+            made = emit_function(module, name, ["b", axis_name(OWN)], doc, body, [OWN])
+            module.shared[name] = made
+        if module.program.spreads(table):
+            _emit_spreading(module, table, fill_legal)
     for name in followed(module.program):
         feature = module.source.features[name]
         first = ["b", *map(axis_name, write_axes(feature)), *["edge"] * (feature.place is EDGE)]
@@ -243,6 +285,22 @@ def emit_upkeep(module: Module, fill_legal: Function) -> None:
             module, write_name(name), [*first, "value"], doc, body, write_axes(feature)
         )
         module.shared[write_name(name)] = made
+
+
+def _emit_spreading(module: Module, code: ir.KeptCode, fill_legal: Function) -> None:
+    """What writes a table, if something follows it, and what brings it up to date from a node."""
+    if is_followed(module.program, code.number):
+        name, doc = table_write_name(code.number), "Write to a table and what follows it."
+        body = partial(emit_table_write, number=code.number, fill_legal=fill_legal)
+        made = emit_function(module, name, ["b", axis_name(OWN), "value"], doc, body, [OWN])
+        module.shared[name] = made
+    chain, name = module.program.chain_of(code), follow_name(code.number)
+    if chain is None:
+        doc, body = "Bring a table up to date at a node.", partial(emit_refresh, table=code)
+    else:
+        doc = f"Find {chain.op} anew for a node and for all whose chains lead through it."
+        body = partial(emit_follow, code=code)
+    module.shared[name] = emit_function(module, name, ["b", axis_name(OWN)], doc, body, [OWN])
 
 
 def emit_update(module: Module, phase: ir.PhaseCode) -> Function | None:
@@ -348,7 +406,7 @@ def emit_turn(module: Module) -> Function | None:
 
 
 def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> Function:
-    """Of an ended episode no node is legal; a mask that writes keep is cleared only then."""
+    """Of an ended episode no node is legal; masks of others are filled whole, or kept by writes."""
     terminate, stop = module.program.terminate, module.program.stop
     kept = module.program.phases[0].mask is not None
 
@@ -357,12 +415,9 @@ def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> 
         clear = f"{writer.use('legal')}[b, :] = False"
 
         def end(code: str) -> None:
-            if kept:
-                writer.line(clear)
+            writer.line(clear)
             writer.line(f"return {code}")
 
-        if not kept:
-            writer.line(clear)
         if turn is not None:
             writer.line(f"{writer.use('picked')}[b, :] = False")
             writer.line(f"number = {writer.call(turn, 'b', '0')}")
@@ -381,7 +436,7 @@ def emit_ending(module: Module, fill_legal: Function, turn: Function | None) -> 
                 when = "True" if stop.when is None else emit_value(writer, stop.when)
                 writer.line(f"{writer.use('legal')}[b, -1] = {when}")
             writer.line("return RUNNING")
-        writer.line("return TERMINATED")
+        end("TERMINATED")
 
     return emit_function(module, "ending", ["b"], "Whether and how the episode has ended.", body)
 
@@ -423,6 +478,7 @@ def emit_reset(module: Module, fill_legal: Function, ending: Function) -> None:
         limit = "INF" if program.limit is None else emit_value(writer, program.limit)
         writer.line(f"{writer.use('limit')}[b] = {limit}")
         forget_state(writer)
+        writer.line(f"{writer.use('legal')}[b, :] = False")
         if program.phases[0].mask is not None:
             writer.line(f"{writer.use(CHOICES)}[b] = {writer.call(fill_legal, 'b')}")
         writer.line(f"{writer.use('ended')}[b] = {writer.call(ending, 'b')}")
@@ -437,16 +493,17 @@ def emit_reset(module: Module, fill_legal: Function, ending: Function) -> None:
 
 def emit_recount(module: Module) -> None:
     """For whoever has the state of an episode and not what is kept of it, as an older run has."""
-    program = module.program
+    program, found = module.program, module.shared.get(FOUND)
     masked = program.phases[0].mask is not None
-    if not (program.kept or program.tallies or masked):
+    if not (program.kept or found or masked):
         return
 
     def slot(writer: Writer) -> None:
         for code in program.kept:
-            emit_kept(writer, code)
-        for tally in program.tallies:
-            emit_first_tally(writer, tally)
+            if not code.follows:
+                emit_kept(writer, code)
+        if found is not None:
+            writer.line(writer.call(found, "b"))
         if masked:
             writer.line(f"{writer.use(CHOICES)}[b] = 0")
             with writer.loop(f"for v in range({writer.use('n')}[b]):"):
@@ -454,6 +511,25 @@ def emit_recount(module: Module) -> None:
 
     doc = "Find anew, in the middle of episodes, what is kept from step to step."
     emit_kernel(module, Role.RECOUNT, "", ["slots"], doc, over_slots(slot))
+
+
+def emit_all_found(module: Module) -> None:
+    """Of a state everything that writes keep, for resets and for `recount`."""
+    program = module.program
+    tables = [code for code in program.kept if code.follows]
+    if not (tables or program.tallies):
+        return
+
+    def body(writer: Writer) -> None:
+        emit_links(writer)
+        for code in tables:
+            first = emit_kept if program.chain_of(code) is None else emit_first_chain
+            first(writer, code)
+        for tally in program.tallies:
+            emit_first_tally(writer, tally)
+
+    doc = "Find all that writes keep up to date."
+    module.shared[FOUND] = emit_function(module, FOUND, ["b"], doc, body)
 
 
 def _emit_first_values(writer: Writer, program: ir.Program) -> None:
@@ -464,11 +540,9 @@ def _emit_first_values(writer: Writer, program: ir.Program) -> None:
     for cells in program.initial:
         emit_zeros(writer, cells)
         emit_cells(writer, cells)
-    for code in program.kept:
-        if code.follows:
-            emit_kept(writer, code)
-    for tally in program.tallies:
-        emit_first_tally(writer, tally)
+    found = writer.shared.get(FOUND)
+    if found is not None:
+        writer.line(writer.call(found, "b"))
     for cells in program.derived:
         emit_zeros(writer, cells)
 

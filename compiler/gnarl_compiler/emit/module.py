@@ -12,10 +12,12 @@ from gnarl_compiler.emit.imports import import_lines
 from gnarl_compiler.emit.kernels import (
     Module,
     can_stop,
+    emit_all_found,
     emit_chains,
     emit_ending,
     emit_fill_legal,
     emit_judges,
+    emit_lets,
     emit_observe,
     emit_pay,
     emit_recount,
@@ -43,8 +45,10 @@ def emit_module(program: ir.Program, problem: Problem) -> str:
 def _emit_functions(module: Module) -> None:
     program = module.program
     emit_chains(module)
+    emit_lets(module)
     fill_legal = emit_fill_legal(module)
     emit_upkeep(module, fill_legal)
+    emit_all_found(module)
     updates = [emit_update(module, phase) for phase in program.phases]
     turn = emit_turn(module)
     ending = emit_ending(module, fill_legal, turn)

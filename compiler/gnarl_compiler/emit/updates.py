@@ -15,7 +15,7 @@ from gnarl_compiler.emit.values import (
     hoist,
     skip,
 )
-from gnarl_compiler.emit.writer import Writer, axis_name, write_name
+from gnarl_compiler.emit.writer import Writer, axis_name, found_name, write_name
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Ref
 from gnarl_compiler.ir.walk import reachable
@@ -286,15 +286,20 @@ def _cell(writer: Writer, feature: Feature, target: str, ref: Ref) -> None:
 def emit_kept(writer: Writer, code: ir.KeptCode) -> None:
     """Fill a table."""
     table = writer.use(kept_array(code.number))
-    hoist(writer, [code.value])
+    found = writer.shared.get(found_name(code.number))
+    if found is None:
+        hoist(writer, [code.value])
     if code.axis is None:
         writer.line(f"{table}[b] = {emit_value(writer, code.value)}")
         return
-    at = f"{table}[b, {axis_name(code.axis)}]"
+    node = axis_name(code.axis)
     domain = ir.Domain("nodes", (code.axis,))
-    emit_loops(
-        writer, (domain,), None, lambda: writer.line(f"{at} = {emit_value(writer, code.value)}")
-    )
+
+    def fill() -> None:
+        value = writer.call(found, "b", node) if found else emit_value(writer, code.value)
+        writer.line(f"{table}[b, {node}] = {value}")
+
+    emit_loops(writer, (domain,), None, fill)
 
 
 # Parts of statements

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Literal
 
 from gnarl_compiler.emit.abi import CHOICES, TallyArrays, array_name, kept_array
+from gnarl_compiler.emit.chain_tables import relinked
 from gnarl_compiler.emit.values import emit_loops, emit_number, emit_value, hoist, skip
-from gnarl_compiler.emit.writer import Function, Writer, axis_name
+from gnarl_compiler.emit.writer import (
+    Function,
+    Writer,
+    axis_name,
+    follow_name,
+    found_name,
+    table_write_name,
+)
 from gnarl_compiler.ir import ops as ir
-from gnarl_compiler.ir.ops import OTHER, OWN, Program
+from gnarl_compiler.ir.ops import NEARBY, OTHER, OWN, Program, Written
+from gnarl_compiler.ir.walk import reachable
 from gnarl_dsl.model import Feature
-from gnarl_dsl.model.kinds import EDGE, SCALAR
+from gnarl_dsl.model.kinds import EDGE, NODE_VALUE, SCALAR, TRUTH
 
 
 def is_sum(program: Program, code: ir.TallyCode) -> bool:
@@ -28,10 +40,16 @@ def tally_tables(program: Program, code: ir.TallyCode) -> tuple[str, ...]:
 
 def followed(program: Program) -> Iterator[str]:
     """The features whose writes bring something up to date, in the order of their names."""
-    names = {name for code in program.kept for name in code.follows}
-    names |= {share.feature for code in program.tallies for share in code.shares}
+    names: set[Written] = {name for code in program.kept for name in code.follows}
+    names |= {share.cells for code in program.tallies for share in code.shares}
     names |= {name for p in program.phases if p.mask is not None for name in p.mask.follows}
-    yield from sorted(names)
+    yield from sorted(name for name in names if isinstance(name, str))
+
+
+def is_followed(program: Program, number: int) -> bool:
+    """Whether anything is kept that a write to a table changes."""
+    shares = any(share.cells == number for code in program.tallies for share in code.shares)
+    return shares or any(p.mask is not None and number in p.mask.follows for p in program.phases)
 
 
 def write_axes(feature: Feature) -> tuple[str, ...]:
@@ -50,22 +68,91 @@ def emit_write(writer: Writer, feature: Feature, fill_legal: Function) -> None:
     if feature.type is not SCALAR:  # of floats, 0.0 and -0.0 are equal but not the same
         with writer.block(f"if {cell} == value:"):
             writer.line("return")
-    shares = [(c, s) for c in program.tallies for s in c.shares if s.feature == name]
+    tables = [table for table in program.kept if name in table.follows]
+    spread = [table for table in tables if program.spreads(table)]
+    with _shares(writer, name), relinked(writer, name):
+        writer.line(f"{cell} = value")
+        with writer.scope():
+            for table in tables:
+                if table not in spread:
+                    kept = writer.use(kept_array(table.number))
+                    writer.line(f"{kept}[b, {axis_name(OWN)}] = {_found(writer, table)}")
+    for table in spread:
+        _follow(writer, table, nearby=name in table.near)
+    _follow_mask(writer, name, fill_legal)
+
+
+def _follow(writer: Writer, table: ir.KeptCode, nearby: bool) -> None:
+    """Bring a table up to date that a write changes elsewhere, too."""
+    own = axis_name(OWN)
+    follow = writer.shared[follow_name(table.number)]
+    writer.line(writer.call(follow, "b", own))
+    if not nearby:
+        return
+    node = writer.program.ops.index(ir.Axis(OWN, NODE_VALUE))
+    for way in _ways_back(writer.program, table):
+        domain = ir.Domain("near", (NEARBY,), node, way)
+        call = writer.call(follow, "b", axis_name(NEARBY))
+        emit_loops(writer, (domain,), None, partial(writer.line, call))
+
+
+def _ways_back(program: Program, table: ir.KeptCode) -> list[Literal["both", "out", "in"]]:
+    """Along which edges of a node those are that have it for a neighbour."""
+    back: dict[str, Literal["both", "out", "in"]] = {"both": "both", "out": "in", "in": "out"}
+    parts = (program.ops[ref] for ref in reachable(program, [table.value]))
+    ways = (part.domains[0].direction for part in parts if isinstance(part, ir.Reduce))
+    return [back[way] for way in dict.fromkeys(ways)]
+
+
+def emit_found(writer: Writer, table: ir.KeptCode) -> None:
+    writer.line(f"return {emit_value(writer, table.value)}")
+
+
+def _found(writer: Writer, table: ir.KeptCode) -> str:
+    return writer.call(writer.shared[found_name(table.number)], "b", axis_name(OWN))
+
+
+def emit_refresh(writer: Writer, table: ir.KeptCode) -> None:
+    """A cell of a table, found anew."""
+    value = _found(writer, table)
+    write = writer.shared.get(table_write_name(table.number))
+    if write is None:
+        cell = f"{writer.use(kept_array(table.number))}[b, {axis_name(OWN)}]"
+        writer.line(f"{cell} = {value}")
+    else:
+        writer.line(writer.call(write, "b", axis_name(OWN), value))
+
+
+def emit_table_write(writer: Writer, number: int, fill_legal: Function) -> None:
+    """The same for a table."""
+    cell = f"{writer.use(kept_array(number))}[b, {axis_name(OWN)}]"
+    table = writer.program.kept[number]
+    whole = writer.program.infos[table.value].kind is TRUTH
+    if whole or writer.program.chain_of(table) is not None:  # chains never come to -0.0
+        with writer.block(f"if {cell} == value:"):
+            writer.line("return")
+    with _shares(writer, number):
+        writer.line(f"{cell} = value")
+    _follow_mask(writer, number, fill_legal)
+
+
+@contextmanager
+def _shares(writer: Writer, cells: Written) -> Iterator[None]:
+    """Around a write: what tallies have of the cell is taken off, and added again as it is then."""
+    shares = [(c, s) for c in writer.program.tallies for s in c.shares if s.cells == cells]
     with writer.scope():
         for code, share in shares:
             writer.line(f"{_total(writer, code)} -= {emit_number(writer, share.value)}")
-    writer.line(f"{cell} = value")
-    with writer.scope():
-        for table in program.kept:
-            if name in table.follows:
-                kept = writer.use(kept_array(table.number))
-                writer.line(f"{kept}[b, {axis_name(OWN)}] = {emit_value(writer, table.value)}")
+    yield
     with writer.scope():
         for code, share in shares:
             _add(writer, code, emit_number(writer, share.value))
-    for phase in program.phases:
-        if phase.mask is not None and name in phase.mask.follows:
-            _emit_mask(writer, phase.mask, name, fill_legal)
+
+
+def _follow_mask(writer: Writer, cells: Written, fill_legal: Function) -> None:
+    for phase in writer.program.phases:
+        if phase.mask is not None and cells in phase.mask.follows:
+            _emit_mask(writer, phase.mask, cells, fill_legal)
 
 
 def _total(writer: Writer, code: ir.TallyCode) -> str:
@@ -83,7 +170,7 @@ def _add(writer: Writer, code: ir.TallyCode, value: str) -> None:
     writer.line(f"note_summand(b, {summand}, {common})")
 
 
-def _emit_mask(writer: Writer, mask: ir.MaskCode, feature: str, fill_legal: Function) -> None:
+def _emit_mask(writer: Writer, mask: ir.MaskCode, feature: Written, fill_legal: Function) -> None:
     legal, choices, own = writer.use("legal"), writer.use(CHOICES), axis_name(OWN)
     turns = [node for name, node in mask.turns if name == feature]
     if turns:

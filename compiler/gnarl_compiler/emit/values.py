@@ -47,8 +47,20 @@ def emit_value(writer: Writer, ref: Ref) -> str:
     known = writer.known(ref)
     if known is not None:
         return known
+    call = _let_call(writer, ref)
+    if call is not None:
+        return writer.keep(ref, call)
     text = _emit_op(writer, ref)
     return writer.keep(ref, text) if len(text) > _LONG_TEXT else text
+
+
+def _let_call(writer: Writer, ref: Ref) -> str | None:
+    """A call of the function that finds a value, if there is one."""
+    let = writer.source.lets.get(ref)
+    function = None if let is None else writer.shared.get(let.function)
+    if let is None or function is None:
+        return None
+    return writer.call(function, "b", *(emit_value(writer, arg) for arg in let.args))
 
 
 def emit_number(writer: Writer, ref: Ref) -> str:
@@ -319,11 +331,18 @@ def hoist(
         if not _is_steady(writer, ref, changing):
             if isinstance(op, ir.Chase) and _is_steady_chain(writer, op, changing):
                 _memo(writer, ref)
-            waiting += ir.operands(op)
+            if not _is_found(writer, ref):
+                waiting += ir.operands(op)
         elif not isinstance(op, ir.Const | ir.Axis | ir.Local):
             steady.append(ref)
     for ref in sorted(steady):
         writer.keep(ref, emit_value(writer, ref))
+
+
+def _is_found(writer: Writer, ref: Ref) -> bool:
+    """Whether a function finds it."""
+    let = writer.source.lets.get(ref)
+    return let is not None and let.function in writer.shared
 
 
 def _is_steady_chain(writer: Writer, op: ir.Chase, changing: frozenset[str]) -> bool:
@@ -452,6 +471,8 @@ def _parts(writer: Writer, condition: Ref | None, holds: bool) -> list[tuple[Ref
     """Parts of a condition, any of which is enough for it to hold (or not)."""
     if condition is None:
         return []
+    if _is_found(writer, condition):
+        return [(condition, holds)]
     op = writer.program.ops[condition]
     if writer.known(condition) is None and isinstance(op, ir.Unary):  # only `not` is a condition
         return _parts(writer, op.operand, not holds)
@@ -464,6 +485,8 @@ def _parts(writer: Writer, condition: Ref | None, holds: bool) -> list[tuple[Ref
 def emit_negation(writer: Writer, ref: Ref) -> str:
     """The opposite of a condition; nothing is ever NaN, so `<` is the opposite of `>=`."""
     op = writer.program.ops[ref]
+    if _is_found(writer, ref):
+        return f"not {emit_value(writer, ref)}"
     if writer.known(ref) is None and isinstance(op, ir.Unary):
         return emit_value(writer, op.operand)
     if writer.known(ref) is None and isinstance(op, ir.Compare) and op.op in _OPPOSITES:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from gnarl_compiler.emit.abi import Fault, array_name
+from gnarl_compiler.emit.lets import LetCall, let_functions
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import PICK, Ref, Unsupported
 from gnarl_compiler.passes.costs import Costs
@@ -27,6 +28,7 @@ class Source:
     """What functions are written from; `sizes` are those of the formulas, `costs` their work.
 
     `chains` names each chain of pointers, wherever it starts and leads: equal ones alike.
+    `lets` are the values that functions find.
     """
 
     program: ir.Program
@@ -34,13 +36,15 @@ class Source:
     sizes: Sequence[int]
     costs: Costs
     chains: Mapping[Ref, str]
+    lets: Mapping[Ref, LetCall]
     features: Mapping[str, Feature]
 
     @classmethod
     def of(cls, program: ir.Program, problem: Problem) -> Source:
         features = {feature.name: feature for feature in problem.features}
         sizes, chains = _formula_sizes(program), _chain_names(program)
-        return cls(program, problem, sizes, Costs(program), chains, features)
+        lets = let_functions(program, problem)
+        return cls(program, problem, sizes, Costs(program), chains, lets, features)
 
 
 def _formula_sizes(program: ir.Program) -> list[int]:
@@ -94,6 +98,21 @@ def axis_name(axis: str) -> str:
 def write_name(feature: str) -> str:
     """The function that writes cells of a feature which something follows."""
     return f"write_{feature}"
+
+
+def table_write_name(number: int) -> str:
+    """The function that writes to a table which something follows."""
+    return f"write_kept{number}"
+
+
+def found_name(number: int) -> str:
+    """The function that finds a cell of a table anew."""
+    return f"found_kept{number}"
+
+
+def follow_name(number: int) -> str:
+    """The function that brings a table of chains up to date."""
+    return f"follow_kept{number}"
 
 
 def total_name(code: ir.TallyCode) -> str:

@@ -22,6 +22,7 @@ from gnarl_dsl.report.source import Span
 
 When = Literal["constant", "reset", "state"]
 Ref = int  # the number of an operation
+Written = str | int  # what has cells: a feature, or a table, which spreads
 KIND_NAMES = {NUMBER: "number", TRUTH: "truth", NODE_VALUE: "node", CATEGORY: "category"}
 
 
@@ -358,7 +359,7 @@ class MaskCode:
     """
 
     value: Ref
-    follows: tuple[str, ...]
+    follows: tuple[Written, ...]
     turns: tuple[tuple[str, Ref], ...]
 
 
@@ -414,20 +415,25 @@ class KeptCode:
     """A value that a pass moved to a table; `axis` None means one per graph.
 
     It is computed at reset, and at a node again when an update writes one of the features that
-    it `follows` there.
+    it `follows` there; what a chain comes to, at all nodes whose chains lead through that one, and
+    what reads a feature that is `near`, at its neighbours.
     """
 
     number: int
     axis: str | None
     value: Ref
     follows: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The part of a tally that one cell of a feature can change; its axes are the cell's nodes."""
+    """The part of a tally that one cell can change, of a feature or of a table of chains.
 
-    feature: str
+    Its axes are the cell's nodes.
+    """
+
+    cells: Written
     axes: tuple[str, ...]
     value: Ref
 
@@ -460,6 +466,15 @@ class ViewCode:
 
 
 @dataclass(frozen=True, slots=True)
+class Called:
+    """A value that is a let of the spec, and what the let was given for it."""
+
+    value: Ref
+    let: str
+    args: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A whole problem, ready for a backend; what a mode does not need is None or empty."""
 
@@ -485,14 +500,26 @@ class Program:
     messages: tuple[ViewCode, ...] = ()
     tallies: tuple[TallyCode, ...] = ()
     stop: StopCode | None = None
+    lets: tuple[Called, ...] = ()
 
     @property
     def may_skip(self) -> bool:
         """Whether a round can go by without some of the phases."""
         return any(phase.when is not None for phase in self.phases)
 
+    def chain_of(self, code: KeptCode) -> Chase | None:
+        """The chain that a table keeps from write to write, if it is such a table."""
+        op = self.ops[code.value]
+        return op if isinstance(op, Chase) and code.follows else None
+
+    def spreads(self, code: KeptCode) -> bool:
+        """Whether a write changes a table elsewhere, too: then others follow its own cells."""
+        return bool(code.near) or self.chain_of(code) is not None
+
 
 PICK = "pick"
+ALONG = "along"  # the nodes of a chain that is kept
+NEARBY = "nearby"  # the neighbours of the node that a write changes
 OWN, OTHER = "own", "other"  # the nodes of the cell that a write changes
 
 

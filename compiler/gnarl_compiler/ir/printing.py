@@ -56,14 +56,19 @@ def _sections(program: Program) -> Iterator[tuple[str, list[str]]]:
 
 
 def _kept(code: ir.KeptCode) -> str:
-    follows = f" follows {', '.join(code.follows)}" if code.follows else ""
+    names = (f"{name}{' nearby' if name in code.near else ''}" for name in code.follows)
+    follows = f" follows {', '.join(names)}" if code.follows else ""
     return f"kept{code.number}{f'[{code.axis}]' if code.axis else ''} = %{code.value}{follows}"
+
+
+def _written(cells: ir.Written) -> str:
+    return cells if isinstance(cells, str) else f"kept{cells}"
 
 
 def _tally(code: ir.TallyCode) -> Iterator[str]:
     yield f"tally{code.number} = %{code.value}"
     for share in code.shares:
-        yield f"  share of {share.feature}{_list(share.axes, '[]')} %{share.value}"
+        yield f"  share of {_written(share.cells)}{_list(share.axes, '[]')} %{share.value}"
 
 
 def _cells(cells: ir.Cells) -> str:
@@ -77,7 +82,8 @@ def _phase(phase: ir.PhaseCode) -> Iterator[str]:
     if phase.mask is not None:
         mask = phase.mask
         turns = "".join(f", turned by {name} at %{node}" for name, node in mask.turns)
-        yield f"mask[{ir.OWN}] = %{mask.value} follows {', '.join(mask.follows)}{turns}"
+        follows = ", ".join(map(_written, mask.follows))
+        yield f"mask[{ir.OWN}] = %{mask.value} follows {follows}{turns}"
     if phase.update:
         yield "update"
         yield from _indented(_statements(phase.update))

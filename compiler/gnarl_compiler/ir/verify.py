@@ -35,6 +35,8 @@ from gnarl_dsl.model.kinds import (
 from gnarl_dsl.report.diagnostics import InternalError
 
 _GRAPH = ""  # where versions name features, this is the graph
+# What may read the state of any node.
+_ELSEWHERE = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce, ir.Reach, ir.Roots)
 _NUMBERS = (NUMBER, CATEGORY)  # the categories of categorical(k) are numbers
 _STORED: dict[Value, tuple[Value, ...]] = {  # what may be stored for a value of a feature
     NUMBER: _NUMBERS,
@@ -481,17 +483,74 @@ class _Verifier:
             known = (when == "state") == bool(code.follows)
             _require(known, f"kept{number} is not known at reset")
             parts = [self.program.ops[ref] for ref in reachable(self.program, [code.value])]
-            nested = any(isinstance(op, ir.Kept) for op in parts)
-            _require(not nested, f"kept{number} is made of kept values")
-            if code.follows:
+            chain = self.program.chain_of(code)
+            inner = [op.number for op in parts if isinstance(op, ir.Kept)]
+            early = all(it < number and not self.spreads(it) for it in inner)
+            alone = chain is None and not code.near
+            _require(not inner if alone else early, f"kept{number} is made of kept values")
+            if chain is not None:
+                self.chain(code, chain)
+            elif code.near:
+                self.near(code, parts)
+            elif code.follows:
                 self.follows(code, parts)
+
+    def spreads(self, number: int) -> bool:
+        return self.program.spreads(self.program.kept[number])
+
+    def near(self, code: ir.KeptCode, parts: list[ir.Op]) -> None:
+        """It reads the state at its node, and what it follows nearby at neighbours of its node."""
+        what, own = f"kept{code.number}", ir.Axis(code.axis or "", NODE_VALUE)
+        _require(set(code.near) <= set(code.follows), f"{what} is near what it does not follow")
+        _require(not self.program.mutable, f"{what} reads a graph that changes")
+        elsewhere = tuple(kind for kind in _ELSEWHERE if kind is not ir.Reduce)
+        _require(not any(isinstance(op, elsewhere) for op in parts), f"{what} reads other nodes")
+        for op in parts:
+            if isinstance(op, ir.Reduce):
+                nodes = [None if d.node is None else self.program.ops[d.node] for d in op.domains]
+                _require(nodes == [own], f"{what} goes further than to neighbours")
+            if isinstance(op, ir.Kept):
+                node, names = op.node, self.program.kept[op.number].follows
+            elif isinstance(op, ir.Read) and self.stored[op.feature].stage.written:
+                _require(len(op.index) == 1, f"{what} reads other nodes")
+                node, names = op.index[0], (op.feature,)
+            else:
+                continue
+            if node is not None:
+                at = self.program.ops[node]
+                followed = code.follows if at == own else code.near
+                _require(isinstance(at, ir.Axis), f"{what} reads other nodes")
+                _require(set(names) <= set(followed), f"{what} does not follow {names}")
+
+    def chain(self, code: ir.KeptCode, op: ir.Chase) -> None:
+        """It starts at the node of the table; its steps read the state at their nodes only."""
+        what = f"kept{code.number}"
+        here, at = ir.Axis(code.axis or "", NODE_VALUE), ir.Axis(op.at, NODE_VALUE)
+        _require(self.program.ops[op.start] == here, f"{what} starts elsewhere")
+        steady = op.target is None or self.program.infos[op.target].when != "state"
+        _require(steady and op.op != "on_cycle", f"{what} ends at a node that moves")
+        pointer = self.program.ops[op.following]
+        moved = isinstance(pointer, ir.Read) and self.stored[pointer.feature].stage.written
+        _require(moved, f"{what} goes along no pointer of the state")
+        refs = [ref for ref in (op.following, op.cost) if ref is not None]
+        for ref in reachable(self.program, refs):
+            part = self.program.ops[ref]
+            if isinstance(part, ir.Read) and self.stored[part.feature].stage.written:
+                nodes = [self.program.ops[node] for node in part.index]
+                _require(nodes == [at], f"{what} reads other nodes")
+                _require(part.feature in code.follows, f"{what} does not follow `{part.feature}`")
+            elif isinstance(part, ir.Kept):
+                known = part.node is None or self.program.ops[part.node] == at
+                _require(known, f"{what} reads other nodes")
+                follows = set(self.program.kept[part.number].follows)
+                _require(follows <= set(code.follows), f"{what} does not follow {sorted(follows)}")
+            else:
+                _require(not isinstance(part, _ELSEWHERE), f"{what} reads other nodes")
 
     def follows(self, code: ir.KeptCode, parts: list[ir.Op]) -> None:
         """A live table reads the state at its own node only, and follows all it reads."""
         what = f"kept{code.number}"
-        elsewhere: tuple[type, ...] = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce)
-        elsewhere += (ir.Reach, ir.Roots)
-        _require(not any(isinstance(op, elsewhere) for op in parts), f"{what} reads other nodes")
+        _require(not any(isinstance(op, _ELSEWHERE) for op in parts), f"{what} reads other nodes")
         graph = (ir.HasEdge, ir.Degree, ir.Edges)
         changes = self.program.mutable and any(isinstance(op, graph) for op in parts)
         _require(not changes, f"{what} reads a graph that changes")
@@ -514,29 +573,35 @@ class _Verifier:
             places = [domain.kind for domain in op.domains]
             _require(places in (["nodes"], ["edges"]), f"{what} is over more than nodes or edges")
             read = self.cells_of(op, what)
-            followed = [share.feature for share in code.shares]
-            _require(sorted(read) == sorted(followed), f"{what} does not follow {sorted(read)}")
+            followed = [share.cells for share in code.shares]
+            _require(len(set(followed)) == len(followed), f"{what} follows something twice")
+            _require(read == set(followed), f"{what} follows {followed} instead of {read}")
             for share in code.shares:
-                width = 2 if self.stored[share.feature].place is EDGE else 1
+                name = share.cells
+                edges = isinstance(name, str) and self.stored[name].place is EDGE
+                width = 2 if edges else 1
                 axes = (ir.OWN, ir.OTHER)[:width]
                 _require(share.axes == axes, f"{what} has a share of other nodes")
                 self.root(share.value, (NUMBER,), what, share.axes, label=True)
 
-    def cells_of(self, op: ir.Reduce, what: str) -> set[str]:
-        """The state features that a tally reads, at the nodes that it ranges over."""
+    def changing(self, number: int) -> set[ir.Written]:
+        """The writes that change a table where they fall: of a table of chains its own."""
+        return {number} if self.spreads(number) else set(self.program.kept[number].follows)
+
+    def cells_of(self, op: ir.Reduce, what: str) -> set[ir.Written]:
+        """What of the state a tally reads, at the nodes that it ranges over."""
         axes = [axis for domain in op.domains for axis in domain.axes]
         refs = [ref for ref in (op.where, op.body) if ref is not None]
-        elsewhere: tuple[type, ...] = (ir.Last, ir.Pick, ir.Local, ir.Call, ir.Chase, ir.Reduce)
-        elsewhere += (ir.Reach, ir.Roots, ir.Tallied)
-        found: set[str] = set()
+        found: set[ir.Written] = set()
         for ref in reachable(self.program, refs):
             part = self.program.ops[ref]
             if self.program.infos[ref].when != "state":
                 continue
-            _require(not isinstance(part, elsewhere), f"{what} reads more than its cells")
+            whole = isinstance(part, (*_ELSEWHERE, ir.Tallied))
+            _require(not whole, f"{what} reads more than its cells")
             if isinstance(part, ir.Kept):
                 _require(part.node is not None, f"{what} reads more than its cells")
-                found |= set(self.program.kept[part.number].follows)
+                found |= self.changing(part.number)
             if isinstance(part, ir.Read | ir.Marked) and self.stored[part.feature].stage.written:
                 index = part.index if isinstance(part, ir.Read) else ()
                 nodes = [self.program.ops[node] for node in index]
@@ -562,8 +627,8 @@ class _Verifier:
         for ref in reachable(self.program, [mask.value]):
             op = self.program.ops[ref]
             if isinstance(op, ir.Kept) and op.live:
-                follows = self.program.kept[op.number].follows
-                _require(set(follows) <= set(mask.follows), f"{what} does not follow {follows}")
+                follows = self.changing(op.number)
+                _require(follows <= set(mask.follows), f"{what} does not follow {follows}")
             if isinstance(op, ir.Read) and self.stored[op.feature].stage.written:
                 nodes = [self.program.ops[node] for node in op.index]
                 turned = (op.feature, op.index[0]) in mask.turns

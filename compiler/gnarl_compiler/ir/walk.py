@@ -145,4 +145,18 @@ def sweep(program: Program) -> Program:
     move = numbers.__getitem__
     ops = tuple(map_operands(program.ops[ref], move) for ref in used)
     infos = tuple(program.infos[ref] for ref in used)
-    return replace(map_program(program, move), ops=ops, infos=infos)
+    known = (it for it in program.lets if {it.value, *it.args} <= numbers.keys())
+    lets = tuple(_called(it, move) for it in known)
+    return replace(map_program(program, move), ops=ops, infos=infos, lets=lets)
+
+
+def moved_lets(program: Program, move: Mover) -> tuple[ir.Called, ...]:
+    """The lets that values are, where these are afterwards; no value is used for its let alone."""
+    found: dict[Ref, ir.Called] = {}
+    for it in program.lets:
+        found.setdefault(move(it.value), _called(it, move))
+    return tuple(found.values())
+
+
+def _called(it: ir.Called, move: Mover) -> ir.Called:
+    return ir.Called(move(it.value), it.let, tuple(map(move, it.args)))

@@ -67,6 +67,7 @@ class FormulaLowering:
         self.depth = 0
         # Ends of edges, as (source, target, version of the graph): what the binders promise.
         self.joined: frozenset[tuple[Ref, Ref, int]] = frozenset()
+        self.called: dict[Ref, ir.Called] = {}  # the lets that values are
         self._inlined: dict[Hashable, Ref] = {}
         self._deepest: list[int] = []
 
@@ -119,7 +120,9 @@ class FormulaLowering:
             case model.LetCall():
                 let = self.lets[expr.name]
                 args = tuple(self.expr(arg, names) for arg in expr.args)
-                return self.inlined(let.body, [param.name for param in let.params], args)
+                value = self.inlined(let.body, [param.name for param in let.params], args)
+                self.called.setdefault(value, ir.Called(value, expr.name, args))
+                return value
             case model.ClauseRef():
                 return self.inlined(self.clause(expr), [], ())
             case model.Call():

@@ -211,7 +211,8 @@ def _lowered(work: Lowering, problem: Problem, reward: str | None) -> ir.Program
         stop=None if problem.stop is None else ir.StopCode(work.maybe(problem.stop.when)),
     )
     table = work.formulas.build
-    return sweep(replace(program, ops=tuple(table.ops), infos=tuple(table.infos)))
+    lets = tuple(work.formulas.called.values())
+    return sweep(replace(program, ops=tuple(table.ops), infos=tuple(table.infos), lets=lets))
 
 
 def _reward(work: Lowering, chosen: model.Objective | model.Reward) -> ir.RewardCode:

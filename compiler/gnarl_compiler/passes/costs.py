@@ -1,4 +1,5 @@
-"""Parts of an IR program in; out: how much work they are, as a sum over n, m and the degree d.
+"""Parts of an IR program in; out: how much work they are, a sum over n, m, the degree d and s, the
+chains that lead through a node.
 
 A unit is one operation on numbers. Quantifiers count as if they were never cut short, chains of
 pointers as one step, since each node is followed once however many ask.
@@ -13,12 +14,16 @@ from math import prod
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.ops import Program, Ref
 
-Size = tuple[str, ...]  # what a number of operations is multiplied by: n, m and d, sorted
+Size = tuple[str, ...]  # what a number of operations is multiplied by: n, m, d, s, sorted
 
 # A graph to compare two ways on: what is cheaper there is chosen.
-_USUAL = {"n": 64.0, "m": 256.0, "d": 8.0}
+_USUAL = {"n": 64.0, "m": 256.0, "d": 8.0, "s": 5.0}
+CUT_SHORT = 1 / 8  # the share of nodes that are asked where the first answer can decide
 _DOMAINS = {"nodes": "n", "edges": "m", "near": "d"}
-_KEY = "n nodes, m edges, d neighbours; quantifiers as if none were cut short, chains as one step"
+_KEY = (
+    "n nodes, m edges, d neighbours, s chains that lead through a node;\n"
+    "quantifiers as if none were cut short, chains that are found anew as one step"
+)
 _CALL: Size = ("m", "n")  # of what is registered nothing is known; most look at each edge per node
 
 
@@ -121,34 +126,72 @@ class Costs:
 
     def kept_by(self, feature: str) -> Cost:
         """What one write to a cell of a feature keeps up to date."""
-        tables = [code.value for code in self.program.kept if feature in code.follows]
-        masks = [p.mask.value for p in self.program.phases if p.mask and feature in p.mask.follows]
-        shares = [s for code in self.program.tallies for s in code.shares if s.feature == feature]
-        return self.of(*tables, *masks) + self.of(*(share.value for share in shares)).times(2)
+        total = self.followed(feature)
+        for code in self.program.kept:
+            if feature in code.follows:
+                cells = cells_of_table(self.program, code, feature)
+                each = self.of(code.value) + self.followed(code.number)
+                total += sum((each.times(count, size) for size, count in cells.terms), Cost())
+        return total
+
+    def followed(self, cells: ir.Written) -> Cost:
+        """Masks and shares that one written cell brings up to date."""
+        masks = [p.mask.value for p in self.program.phases if p.mask and cells in p.mask.follows]
+        shares = [s for code in self.program.tallies for s in code.shares if s.cells == cells]
+        return self.of(*masks) + self.of(*(share.value for share in shares)).times(2)
 
 
-def writes(body: Iterable[ir.Statement], features: Iterable[str]) -> Cost:
-    """How many cells of some features an update writes."""
-    names, total = set(features), Cost()
+def cells_of_table(program: Program, code: ir.KeptCode, feature: str) -> Cost:
+    """How many cells of a table a write of a feature changes."""
+    if feature not in code.follows:
+        return Cost()
+    if program.chain_of(code) is not None:
+        return operations(1, "s")
+    return operations(1) + (operations(1, "d") if feature in code.near else Cost())
+
+
+def writes(program: Program, body: Iterable[ir.Statement], cells: Iterable[ir.Written]) -> Cost:
+    """How many cells of some features, and of tables that follow chains, an update writes."""
+    names, total = set(cells), Cost()
+    tables = [program.kept[number] for number in names if isinstance(number, int)]
     for statement in body:
         match statement:
-            case ir.Store() if statement.feature in names:
-                total += operations(1)
+            case ir.Store():
+                total += operations(statement.feature in names)
+                for table in tables:
+                    total += cells_of_table(program, table, statement.feature)
             case ir.Branch():
-                total += writes((*statement.then, *statement.otherwise), names)
+                total += writes(program, (*statement.then, *statement.otherwise), names)
             case ir.Loop():
                 sizes = tuple(_DOMAINS[d.kind] for d in statement.domains if d.kind in _DOMAINS)
-                total += writes(statement.body, names).times(1, sizes)
+                total += writes(program, statement.body, names).times(1, sizes)
             case _:
                 pass
     return total
 
 
-def is_repaid(program: Program, anew: Cost, share: Cost, features: Iterable[str]) -> bool:
+def is_repaid(program: Program, anew: Cost, share: Cost, cells: Iterable[ir.Written]) -> bool:
     """Whether keeping a value is less work in a round than finding it again."""
-    names = list(features)
-    cells = sum((writes(phase.update, names) for phase in program.phases), Cost())
-    return cells.usual * (2 * share.usual + 1) < anew.usual
+    names = list(cells)
+    written = sum((writes(program, phase.update, names) for phase in program.phases), Cost())
+    return written.usual * (2 * share.usual + 1) < anew.usual
+
+
+def not_cut_short(program: Program, refs: Iterable[Ref]) -> set[Ref]:
+    """Of what some values are made of, all that is asked of every node that it is about.
+
+    What stands in `exists` and `forall` is asked until it is decided, which is soon in most states.
+    """
+    seen: set[Ref] = set()
+    waiting = list(refs)
+    while waiting:
+        ref = waiting.pop()
+        if ref not in seen:
+            seen.add(ref)
+            op = program.ops[ref]
+            if not (isinstance(op, ir.Reduce) and op.op in ("exists", "forall")):
+                waiting += ir.operands(op)
+    return seen
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Program, Ref, map_operands
-from gnarl_compiler.ir.walk import map_program, roots, sweep
+from gnarl_compiler.ir.walk import map_program, moved_lets, roots, sweep
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
@@ -73,6 +73,7 @@ def hoist_inputs(program: Program, problem: Problem) -> Program:
         ops=tuple(build.ops),
         infos=tuple(build.infos),
         kept=tuple(replace(code, value=early[code.value]) for code in kept.values()),
+        lets=moved_lets(program, late.__getitem__),
     )
     return sweep(moved)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import Program, Ref, map_operands
-from gnarl_compiler.ir.walk import map_program, reachable, sweep
+from gnarl_compiler.ir.walk import map_program, moved_lets, reachable, sweep
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE_VALUE, NUMBER, TRUTH
 
@@ -49,6 +49,7 @@ def tabulate(program: Program, problem: Problem) -> Program:
             kept=(*as_before.kept, *dict.fromkeys(tables.values())),
             ops=tuple(build.ops),
             infos=tuple(build.infos),
+            lets=moved_lets(program, late.__getitem__),
         )
     )
 
@@ -58,7 +59,7 @@ def find_terms(program: Program, problem: Problem) -> list[Ref]:
     own = _own_terms(program, problem)
     found: set[Ref] = set()
     seen: set[Ref] = set()
-    waiting = list(_each_round(program))
+    waiting = list(read_each_round(program))
     while waiting:
         ref = waiting.pop()
         if ref in seen:
@@ -71,7 +72,7 @@ def find_terms(program: Program, problem: Problem) -> list[Ref]:
     return sorted(found)
 
 
-def _each_round(program: Program) -> list[Ref]:
+def read_each_round(program: Program) -> list[Ref]:
     """What is computed in every round, or for every label."""
     maybe = [program.terminate, *(phase.allow for phase in program.phases)]
     maybe += [phase.when for phase in program.phases]
@@ -79,6 +80,8 @@ def _each_round(program: Program) -> list[Ref]:
     if program.reward is not None:
         maybe.append(program.reward.value)
     maybe += [cells.value for cells in program.derived]
+    for view in (*program.windows, *program.messages):
+        maybe += [view.where, view.key]
     for choice in (c for expert in program.experts for rule in expert.rules for c in rule):
         maybe += [choice.where, *(key for _, key in choice.keys)]
     goals = {expert.greedy for expert in program.experts}

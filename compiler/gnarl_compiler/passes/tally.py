@@ -11,13 +11,13 @@ not repay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
-from gnarl_compiler.ir.ops import OTHER, OWN, PICK, Program, Ref, map_operands
-from gnarl_compiler.ir.walk import map_program, reachable, sweep
+from gnarl_compiler.ir.ops import OTHER, OWN, PICK, Program, Ref, Written, map_operands
+from gnarl_compiler.ir.walk import map_program, moved_lets, reachable, sweep
 from gnarl_compiler.passes.costs import Costs, is_repaid
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import EDGE, NODE, NODE_VALUE, NUMBER
@@ -32,15 +32,19 @@ Axes = Mapping[str, str]  # old names to new ones
 
 @dataclass(frozen=True)
 class Follows:
-    """The features that a formula reads, at the node that one of its axes stands for or along
-    the edge of two."""
+    """What a formula reads at the node that an axis stands for, or along the edge of two."""
 
-    nodes: frozenset[str] = frozenset()
-    edges: frozenset[str] = frozenset()
+    nodes: frozenset[Written] = frozenset()
+    edges: frozenset[Written] = frozenset()
 
     @property
-    def all(self) -> tuple[str, ...]:
-        return tuple(sorted(self.nodes | self.edges))
+    def all(self) -> tuple[Written, ...]:
+        return in_order(self.nodes | self.edges)
+
+
+def in_order(cells: Iterable[Written]) -> tuple[Written, ...]:
+    """Features by name, then tables by number."""
+    return tuple(sorted(cells, key=lambda it: (isinstance(it, int), it)))
 
 
 class _Pass:
@@ -49,7 +53,10 @@ class _Pass:
     def __init__(self, program: Program, problem: Problem) -> None:
         self.program, self.problem = program, problem
         self.features = {feature.name: feature for feature in problem.features}
-        self.follows = {code.number: code.follows for code in program.kept}
+        self.follows: dict[int, tuple[Written, ...]] = {
+            code.number: ((code.number,) if program.spreads(code) else code.follows)
+            for code in program.kept
+        }
         self.costs = Costs(program)
         self.build = Builder(problem)
         self.plain: list[Ref] = []  # where each old operation is in the new table
@@ -85,6 +92,7 @@ class _Pass:
             tallies=tuple(self.codes.values()),
             ops=tuple(self.build.ops),
             infos=tuple(self.build.infos),
+            lets=moved_lets(self.program, late.__getitem__),
         )
 
     # Which quantifiers
@@ -219,14 +227,14 @@ class _Pass:
         (domain,) = op.domains
         if domain.kind == "nodes":
             value = self.term(op, {domain.axes[0]: OWN})
-            yield from (ir.Share(name, (OWN,), value) for name in sorted(follows.nodes))
+            yield from (ir.Share(name, (OWN,), value) for name in in_order(follows.nodes))
             return
         if follows.nodes:
             value = self.along_edges(op, domain)
-            yield from (ir.Share(name, (OWN,), value) for name in sorted(follows.nodes))
+            yield from (ir.Share(name, (OWN,), value) for name in in_order(follows.nodes))
         if follows.edges:
             value = self.term(op, dict(zip(domain.axes, (OWN, OTHER), strict=True)))
-            yield from (ir.Share(name, (OWN, OTHER), value) for name in sorted(follows.edges))
+            yield from (ir.Share(name, (OWN, OTHER), value) for name in in_order(follows.edges))
 
     def term(self, op: ir.Reduce, axes: Axes) -> Ref:
         """What one node or edge adds."""
@@ -273,7 +281,7 @@ class _Pass:
         alone = len(self.program.phases) == 1 and not self.program.may_skip
         if not alone or self.program.stop is not None or phase.allow is None:
             return None
-        follows, turns = set[str](), set[tuple[str, Ref]]()
+        follows, turns = set[Written](), set[tuple[str, Ref]]()
         for ref in sorted(reachable(self.program, [phase.allow])):
             op = self.program.ops[ref]
             if isinstance(op, _WHOLE):
@@ -291,9 +299,7 @@ class _Pass:
             return None
         value = self.renamed(phase.allow, {PICK: OWN})
         moved = sorted((name, self.plain[node]) for name, node in turns)
-        return ir.MaskCode(
-            value, tuple(sorted(follows | {name for name, _ in turns})), tuple(moved)
-        )
+        return ir.MaskCode(value, in_order(follows | {name for name, _ in turns}), tuple(moved))
 
     def turning(self, op: ir.Op) -> tuple[str, Ref] | None:
         """A read at a node that stays the same in an episode."""

@@ -19,9 +19,12 @@ if not COMPILED:
 else:
     import numba
 
-    njit: Any = numba.njit(cache=True, nogil=True)  # type: ignore[no-redef]
-    # Counting references is what the option without documentation leaves out.
-    _ALONE: dict[str, Any] = {"forceinline": True, "error_model": "numpy", "_nrt": False}
+    # Nothing here is called from C: a way in from there would be compiled for nothing.
+    _SHARED: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+    njit: Any = numba.njit(**_SHARED)  # type: ignore[no-redef]
     # For what kernels call per slot and what makes no arrays: counting the references to each array
-    # that a call hands over costs more than most of them do.
-    inlined: Any = numba.njit(cache=True, nogil=True, **_ALONE)  # type: ignore[no-redef]
+    # that a call hands over costs more than most of them do. The option without documentation
+    # leaves it out. Python calls none of these, so they have no way in from there either.
+    _ALONE: dict[str, Any] = {"forceinline": True, "error_model": "numpy", "_nrt": False}
+    _ALONE["no_cpython_wrapper"] = True
+    inlined: Any = numba.njit(**_SHARED, **_ALONE)  # type: ignore[no-redef]

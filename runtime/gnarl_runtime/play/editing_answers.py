@@ -17,13 +17,15 @@ from gnarl_dsl.editing.completion import complete
 from gnarl_dsl.editing.document import Document, open_document
 from gnarl_dsl.editing.fixes import fixes
 from gnarl_dsl.editing.hover import describe
+from gnarl_dsl.externs import with_code
 from gnarl_dsl.format.house_style import format_text
 from gnarl_dsl.loading import check_text
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.diagnostics import Diagnostic
 from gnarl_dsl.report.render import place_of
 from gnarl_dsl.report.source import Source, Span
 from gnarl_dsl.report.wording import fix_of, message_of, title_of
+from gnarl_runtime.play.graphs_asked import families_of
 from gnarl_runtime.play.spec_folder import Folder
 from gnarl_runtime.search.free_experts import free_experts
 from gnarl_runtime.web.replies import Question, Refused
@@ -56,8 +58,9 @@ class Within(SpecText):
 class Editing:
     """Answers about texts of one folder; the latest are kept, checked."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: Folder, code: Code | None = None) -> None:
         self.folder = folder
+        self.code = code
         self._open = lru_cache(_KEPT)(self._opened)
 
     def document(self, asked: SpecText) -> Document:
@@ -81,7 +84,7 @@ class Editing:
             errors = sum(finding.is_error for finding in checked.diagnostics)
             count = "a mistake" if errors == 1 else f"{errors} mistakes"
             raise Refused(f"the spec has {count}; mend what the editor underlines first", 422)
-        return checked.problem
+        return with_code(checked.problem, self.code)
 
     def forget(self) -> None:
         """What has been read of other files may have changed."""
@@ -95,7 +98,7 @@ class Editing:
         problem = document.checked.problem
         return {
             "diagnostics": [_finding(one, document) for one in document.checked.diagnostics],
-            "problem": None if problem is None else describe_problem(problem),
+            "problem": None if problem is None else _described(problem),
             "table": None if problem is None else render_summary(problem, _HEADING.format),
         }
 
@@ -196,7 +199,7 @@ def _visible(source: Source, span: Span) -> Span:
     return Span(min(span.start, max(0, len(source.text) - 1)), min(end, len(source.text)))
 
 
-def describe_problem(problem: Problem) -> dict[str, Any]:
+def _described(problem: Problem) -> dict[str, Any]:
     """What the other panels ask about a problem."""
     free = free_experts(problem)
     return {
@@ -211,13 +214,7 @@ def describe_problem(problem: Problem) -> dict[str, Any]:
         ],
         "objectives": [entry.name for entry in problem.objectives],
         "rewards": [entry.name for entry in problem.rewards],
-        "instances": [
-            {
-                "name": entry.name,
-                "splits": list(dict.fromkeys(split.name for split in entry.splits)),
-            }
-            for entry in problem.instances
-        ],
+        "families": [{"name": own.name, "label": own.label} for own in families_of(problem)],
         "params": [
             {"name": param.name, "value": str(param.value), "choices": list(param.choices)}
             for param in problem.params

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gnarl_dsl import __version__
 from gnarl_dsl.editing.textmate import build_grammar
+from gnarl_dsl.model import Code
 from gnarl_dsl.specs import gallery_specs, paper_specs
 from gnarl_runtime.play.editing_answers import At, Editing, SpecText, Within
+from gnarl_runtime.play.player_names import Players
+from gnarl_runtime.play.playing_answers import (
+    Asked,
+    AtNode,
+    Begun,
+    GameKey,
+    Look,
+    Picks,
+    Playing,
+)
+from gnarl_runtime.play.run_list import Runs
 from gnarl_runtime.play.spec_folder import Folder, SpecFile, shipped
+from gnarl_runtime.play.task_answers import (
+    CheckAsked,
+    JobAsked,
+    Nothing,
+    RunAsked,
+    SolveAsked,
+    Tasks,
+    TrainAsked,
+)
 from gnarl_runtime.web.replies import Question, asking, telling
 
 _KINDS = {
@@ -36,6 +58,8 @@ class Wish:
     folder: Folder
     opened: SpecFile | None
     seed: int = 0
+    code: Code | None = None  # of files that the command line names
+    extern: tuple[str, ...] = ()  # those files
 
 
 class Named(Question):
@@ -50,8 +74,26 @@ class Saved(Question):
 
 def play_app(wish: Wish) -> Starlette:
     """The application; the server in front of it has looked at where requests come from."""
-    editing = Editing(wish.folder)
-    return Starlette(routes=[*_about_files(wish, editing), *_about_texts(editing), *_pages()])
+    editing = Editing(wish.folder, wish.code)
+    runs = Runs(wish.folder.root)
+    playing = Playing(editing, Players(runs))
+    tasks = Tasks(editing, runs, wish.extern)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(tasks.jobs.end)
+
+    return Starlette(
+        lifespan=lifespan,
+        routes=[
+            *_about_files(wish, editing),
+            *_about_texts(editing),
+            *_about_games(playing),
+            *_about_tasks(tasks),
+            *_pages(),
+        ],
+    )
 
 
 def _about_files(wish: Wish, editing: Editing) -> list[Route]:
@@ -98,6 +140,34 @@ def _about_texts(editing: Editing) -> list[Route]:
     ]
 
 
+def _about_games(playing: Playing) -> list[Route]:
+    return [
+        asking("/api/begin", Begun, playing.begin),
+        asking("/api/look", Look, playing.look),
+        asking("/api/why", AtNode, playing.why),
+        asking("/api/would", AtNode, playing.would),
+        asking("/api/chances", Asked, playing.chances),
+        asking("/api/move", Asked, playing.move),
+        asking("/api/ending", Picks, playing.ending),
+        asking("/api/known", GameKey, playing.known),
+        asking("/api/case", GameKey, playing.case),
+    ]
+
+
+def _about_tasks(tasks: Tasks) -> list[Route]:
+    return [
+        asking("/api/start/check", CheckAsked, tasks.check),
+        asking("/api/start/train", TrainAsked, tasks.train),
+        asking("/api/start/resume", RunAsked, tasks.resume),
+        asking("/api/start/solve", SolveAsked, tasks.solve),
+        asking("/api/stop", JobAsked, tasks.stop),
+        asking("/api/jobs", Nothing, tasks.listed),
+        asking("/api/job", JobAsked, tasks.job),
+        asking("/api/runs", Nothing, tasks.all_runs),
+        asking("/api/run", RunAsked, tasks.run),
+    ]
+
+
 # The files of the page
 
 
@@ -117,6 +187,5 @@ def _sending(package: str, name: str) -> Callable[[Request], Response]:
     return endpoint
 
 
-@cache
 def _content(package: str, name: str) -> bytes:
     return files(package).joinpath(name).read_bytes()

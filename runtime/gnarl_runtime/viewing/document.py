@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.interpret.state import Change
 from gnarl_compiler.interpret.trace import describe_changes
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import GRAPH, NODE, ORACLE, PAIR
 from gnarl_runtime.viewing.places import ASPECT, Places
 from gnarl_runtime.viewing.recording import (
-    Decision,
     Moment,
     Recording,
     labels_of,
@@ -291,7 +291,7 @@ def frame_of(problem: Problem, instance: Instance, moment: Moment, reasons: Numb
         masks=tuple(_true_pairs(f, moment, directed) for f in _of_pairs(shown)),
         added=_where(now & ~before, directed),
         removed=_where(before & ~now, directed),
-        changes=changes_of(problem, instance, made) if made else (),
+        changes=changes_of(problem, instance, made.changes) if made else (),
         written=written_lines(problem, made.changes) if made else (),
         why_not=tuple((node, reasons(text)) for node, text in made.why_not) if made else (),
         reward=_text(made.reward) if made else "",
@@ -300,8 +300,11 @@ def frame_of(problem: Problem, instance: Instance, moment: Moment, reasons: Numb
     )
 
 
-def changes_of(problem: Problem, instance: Instance, made: Decision) -> tuple[str, ...]:
-    return tuple(describe_changes(problem, made.changes, labels_of(instance)))
+def changes_of(
+    problem: Problem, instance: Instance, changes: tuple[Change, ...]
+) -> tuple[str, ...]:
+    """What a pick changed, in words."""
+    return tuple(describe_changes(problem, changes, labels_of(instance)))
 
 
 def _values(feature: Feature, moment: Moment) -> Any:

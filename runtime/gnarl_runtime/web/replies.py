@@ -1,7 +1,7 @@
 """Functions from a checked question to a value in, routes that read and write JSON out.
 
-A mistake of the user's becomes a message with status 400; one of ours is told on standard error,
-and the page learns that it was ours.
+A mistake of the user's is an answer, too: `refused` says what is wrong, and `status` of what kind
+it is. (Browsers write every request that fails into their console, which is for mistakes of ours.)
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _answered(kind: type[Q], body: bytes, answer: Callable[[Q], Any]) -> Respons
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        return json_reply({"error": f"not understood: {where or 'the text'}: {first['msg']}"}, 400)
+        return json_reply({"error": f"not understood: {where or 'the text'}: {first['msg']}"}, 422)
     return _safely(lambda: answer(question))
 
 
@@ -75,9 +75,9 @@ def _safely(answer: Callable[[], Any]) -> Response:
     try:
         return json_reply(answer())
     except Refused as error:
-        return json_reply({"error": str(error)}, error.status)
+        return json_reply({"refused": str(error), "status": error.status})
     except (GnarlError, OSError) as error:
-        return json_reply({"error": str(error) or type(error).__name__}, 400)
+        return json_reply({"refused": str(error) or type(error).__name__, "status": 400})
     except InternalError as error:
         print(error, file=sys.stderr, flush=True)
         return json_reply({"error": str(error)}, 500)

@@ -67,7 +67,7 @@ class Running:
         rules = Rules(listening.getsockname()[1], token, max_body)
         config = uvicorn.Config(
             Guard(app, rules),
-            log_level="error",
+            log_level="critical",
             access_log=False,
             lifespan="on",
             ws="none",

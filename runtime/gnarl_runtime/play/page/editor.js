@@ -19,7 +19,7 @@ export function startEditor() {
   area.addEventListener("click", closeWords);
   area.addEventListener("blur", () => setTimeout(closeWords, 150));
   sheet.addEventListener("scroll", () => { hideTip(); });
-  on("opened", () => { area.value = spec.text; sheet.scrollTop = 0; fixes = []; marked = new Map(); repaint(); showFindings([]); });
+  on("opened", () => { area.value = spec.text; sheet.scrollTop = 0; fixes = []; markLines(new Map()); repaint(); showFindings([]); });
   on("checked", (found) => { fixes = []; showFindings(found.diagnostics); });
   on("fixes", (found) => { fixes = found; showFindings(spec.checked.diagnostics); });
   on("refused", (text) => { el("found-title").textContent = text; });
@@ -44,6 +44,8 @@ function repaint() {
     found.forEach(([kind, text]) => (kind ? make(rows[k].code, "span", { class: kind }, text) : rows[k].code.append(text)));
     if (!found.length) rows[k].code.append("\u200b");
   });
+  // As high and wide as the text: the sheet around it scrolls, the text area itself never does.
+  el("paper").style.height = `${20 * lines.length + 8}px`;
   el("paper").style.width = `calc(${Math.max(20, ...lines.map((line) => line.length)) + 16}ch + 12px)`;
 }
 function placeOf(offset) {
@@ -225,6 +227,7 @@ async function tellAt(offset, place) {
 }
 export function showTip({ left, top, above }) {
   tip.hidden = false;
+  tip.style.left = tip.style.top = "0";  // its size must not hang on where it was
   tip.style.left = `${Math.max(8, Math.min(left, innerWidth - tip.offsetWidth - 12))}px`;
   const below = top + tip.offsetHeight < innerHeight - 8;
   tip.style.top = `${below || above === undefined ? top : Math.max(8, above - tip.offsetHeight)}px`;

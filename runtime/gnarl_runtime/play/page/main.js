@@ -3,10 +3,14 @@
 import { clear, el, fillChoice, make } from "./dom.js";
 import { ask } from "./net.js";
 import { on, openFile, openShipped, discardDraft, save, show, spec, tell } from "./spec.js";
-import { goTo, replaceAll, startEditor } from "./editor.js";
+import { goTo, hideTip, replaceAll, startEditor } from "./editor.js";
+import { checkPanel } from "./check.js";
+import { playPanel } from "./play.js";
+import { solvePanel } from "./solve.js";
 import { tablePanel } from "./table.js";
+import { trainPanel } from "./train.js";
 
-const PANELS = [tablePanel];
+const PANELS = [playPanel, tablePanel, checkPanel, trainPanel, solvePanel];
 
 // Panels as tabs
 
@@ -33,6 +37,8 @@ export function choose(name) {
     el(`panel-${panel.name}`).hidden = !shown;
     if (shown && panel.shown) panel.shown();
   });
+  hideTip();
+  tell("panel");
   try { sessionStorage.setItem("gnarl panel", name); } catch { /* kept nowhere */ }
 }
 on("choose", choose);

@@ -23,6 +23,7 @@ export async function ask(what, body, signal) {
   }
   const found = await reply.json();
   if (!reply.ok) throw new Told(found.error, reply.status);
+  if (found && found.refused !== undefined) throw new Told(found.refused, found.status);
   return found;
 }
 
