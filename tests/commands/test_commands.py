@@ -110,6 +110,7 @@ def test_common_flags_are_the_same_everywhere() -> None:
 MISSING = {
     "gnarl-check": ["no_such.gnarl"],
     "gnarl-compile": ["no_such.gnarl"],
+    "gnarl-draw": ["no_such.gnarl", "--count", "1", "--out", "drawn"],
     "gnarl-eval": ["no_such_run"],
     "gnarl-fmt": ["no_such.gnarl"],
     "gnarl-lsp": ["--log", "no_such_folder/log"],

@@ -43,11 +43,20 @@ def own_graphs(
 def _from_file(
     problem: Problem, path: str | Path, seed: int, rounded: bool, repair: bool
 ) -> list[Imported]:
+    if Path(path).is_dir():
+        return _from_folder(problem, Path(path))
     verify_input(str(path), path)
     try:
         return read_graphs(path, problem, seed=seed, rounded=rounded, repair=repair)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
+
+
+def _from_folder(problem: Problem, folder: Path) -> list[Imported]:
+    """All instances of a folder that gnarl-draw has filled."""
+    from gnarl_runtime.shards.plan import shard_files
+
+    return [graph for path in shard_files(folder) for graph in read_graphs(path, problem)]
 
 
 def _from_object(problem: Problem, graph: object, seed: int, number: int, repair: bool) -> Imported:

@@ -53,6 +53,8 @@ class Data(Section):
     pool: Annotated[int, Field(ge=1)] | None = None
     # What experts that read no oracle minimise or maximise is a feature of nodes, too.
     keys: bool = False
+    # A folder of gnarl-draw whose instances are played, instead of drawing any.
+    shards: str | None = None
     # Nodes of larger graphs, of which `bc.larger` and `improve.larger` say how many there are.
     larger_nodes: tuple[int, int] | None = None
     # Scalar inputs of each instance are multiplied by a factor, log-uniform in this range.

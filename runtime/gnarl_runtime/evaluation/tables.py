@@ -14,6 +14,7 @@ from gnarl_runtime.evaluation.comparisons import behind_text, runs_text
 from gnarl_runtime.evaluation.evaluate import Figures
 from gnarl_runtime.evaluation.searched import gaps_text
 from gnarl_runtime.evaluation.summary import Row, plain
+from gnarl_runtime.network.fused.kernel_library import message_threads
 
 Cell = tuple[str, str]  # heading, text
 
@@ -60,7 +61,8 @@ def _searched(evaluation: Figures) -> dict[str, Any]:
 
 def machine() -> dict[str, Any]:
     """What besides the inputs decides figures and times, and the memory taken so far."""
-    own = {"threads": torch.get_num_threads(), "peak_megabytes": peak_megabytes()}
+    threads = max(torch.get_num_threads(), message_threads())
+    own = {"threads": threads, "peak_megabytes": peak_megabytes()}
     return {"machine": {**provenance(), **own}}
 
 

@@ -77,6 +77,7 @@ def plan_of(args: argparse.Namespace, trained: TrainedPolicy) -> Plan:
         metrics=not args.no_reference,
         search=args.search,
         optimum=args.optimum,
+        jobs=args.jobs,
     )
 
 
