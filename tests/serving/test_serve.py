@@ -113,8 +113,8 @@ def test_a_graph_that_spoils_a_batch_spoils_no_other() -> None:
             raise Failure("five nodes")
         return [own.graph.n for own in graphs]
 
-    batcher = Batcher(solve, Limits(moment=0.2))
-    answers = [batcher.put(graph_of(n), Attempts()) for n in (4, 5, 6)]
+    batcher, graphs = Batcher(solve, Limits(moment=2.0, most=3)), [graph_of(n) for n in (4, 5, 6)]
+    answers = [batcher.put(graph, Attempts()) for graph in graphs]
     assert answers[0].result(10) == 4
     with pytest.raises(Failure, match="five nodes"):
         answers[1].result(10)
@@ -127,10 +127,11 @@ def test_who_asks_otherwise_waits_for_the_next_batch() -> None:
     groups: list[list[int]] = []
     batcher = Batcher(
         lambda graphs, attempts: groups.append([g.graph.n for g in graphs]) or [0] * len(graphs),
-        Limits(moment=0.2),
+        Limits(moment=2.0, most=3),
     )
     ways = (Attempts(), Attempts(seed=1), Attempts())
-    answers = [batcher.put(graph_of(n), way) for n, way in zip((4, 6, 8), ways, strict=True)]
+    graphs = [graph_of(n) for n in (4, 6, 8)]
+    answers = [batcher.put(graph, way) for graph, way in zip(graphs, ways, strict=True)]
     assert [answer.result(10) for answer in answers] == [0, 0, 0]
     assert groups == [[4, 8], [6]]
     batcher.end()
