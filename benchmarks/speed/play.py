@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any, TypedDict
 
 from benchmarks.frame import show, speed_parser
-from benchmarks.machine import load_average, provenance
+from benchmarks.machine import load_average, processor_time, provenance
 from gnarl_dsl.specs import find_spec
 
 STARTS, KEYS, PICKS, NODES = 5, 20, 20, 64
@@ -77,14 +77,14 @@ def row(what: str, goal: float, times: Sequence[float]) -> Row:
 
 
 @contextmanager
-def server(folder: Path, spec: str) -> Iterator[str]:
-    """The command as a user starts it; the address of its page."""
+def server(folder: Path, spec: str) -> Iterator[tuple[str, int]]:
+    """The command as a user starts it; the address of its page, and its process."""
     command = [sys.executable, "-m", "gnarl_runtime.commands.servers.play", f"{spec}.gnarl"]
     command += ["--no-browser", "--port", "0"]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        yield process.stdout.readline().strip()
+        yield process.stdout.readline().strip(), process.pid
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(20)
@@ -97,22 +97,26 @@ def usable(page: Any, address: str) -> None:
     page.wait_for_selector(".said:not(:empty)", state="attached")
 
 
-def starts(browser: Any, folder: Path) -> Row:
+def starts(browser: Any, folder: Path) -> list[Row]:
     """From the command to a page that can be used, in a browser that is open already."""
-    times = []
+    times, worked = [], []
     for _ in range(STARTS):
         page = browser.new_page()
         began = perf_counter()
-        with server(folder, "bfs") as address:
+        with server(folder, "bfs") as (address, pid):
             usable(page, address)
             times.append(1e3 * (perf_counter() - began))
+            worked.append(processor_time(pid))
             page.close()
-    return row("page usable after `gnarl-play bfs.gnarl`", 2_000, times)
+    return [
+        row("page usable after `gnarl-play bfs.gnarl`", 2_000, times),
+        row("  processor time of the server by then", 2_000, worked),
+    ]
 
 
 def keystrokes(browser: Any, folder: Path) -> Row:
     """From a keystroke that makes a mistake to the diagnostic on the screen."""
-    with server(folder, TYPED) as address:
+    with server(folder, TYPED) as (address, _):
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         usable(page, address)
         text = page.input_value("#source")
@@ -129,7 +133,7 @@ def keystrokes(browser: Any, folder: Path) -> Row:
 
 def picks(browser: Any, folder: Path, spec: str) -> Row:
     """From a click on a node to the picture with what it changed."""
-    with server(folder, spec) as address:
+    with server(folder, spec) as (address, _):
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         usable(page, address)
         page.fill(".tools input >> nth=0", str(NODES))
@@ -154,7 +158,7 @@ def measure() -> list[Row]:
             assert spec is not None
             (folder / f"{name}.gnarl").write_bytes(spec.read_bytes())
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        rows = [starts(browser, folder), keystrokes(browser, folder)]
+        rows = [*starts(browser, folder), keystrokes(browser, folder)]
         rows += [picks(browser, folder, name) for name in PLAYED]
         browser.close()
     return rows

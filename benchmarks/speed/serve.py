@@ -22,7 +22,7 @@ import numpy as np
 
 import gnarl_dsl as gnarl
 from benchmarks.frame import show, speed_parser
-from benchmarks.machine import load_average, provenance
+from benchmarks.machine import load_average, processor_time, provenance
 from gnarl_compiler.graphs.instance import Instance
 from gnarl_runtime.api.policies import load_policy
 
@@ -37,11 +37,14 @@ class Row(TypedDict):
     p90_ms: float
     p99_ms: float
     worst_ms: float
+    cpu_ms: float  # of whoever solves, per graph
     lost: int
     different: int
 
 
-def row(what: str, whole: float, times: Sequence[float], lost: int, different: int) -> Row:
+def row(
+    what: str, whole: float, times: Sequence[float], worked: float, lost: int, different: int
+) -> Row:
     ms = 1e3 * np.asarray(times)
     return {
         "what": what,
@@ -51,6 +54,7 @@ def row(what: str, whole: float, times: Sequence[float], lost: int, different: i
         "p90_ms": round(float(np.quantile(ms, 0.9)), 1),
         "p99_ms": round(float(np.quantile(ms, 0.99)), 1),
         "worst_ms": round(float(ms.max()), 1),
+        "cpu_ms": round(worked / max(1, len(times)), 2),
         "lost": lost,
         "different": different,
     }
@@ -65,13 +69,13 @@ def as_json(instance: Instance) -> dict[str, Any]:
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """The command in a process of its own; where to POST."""
+def server() -> Iterator[tuple[str, int]]:
+    """The command in a process of its own: where to POST, and its number."""
     command = [sys.executable, "-m", "gnarl_runtime.commands.servers.serve", POLICY, "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        yield process.stdout.readline().split()[1]
+        yield process.stdout.readline().split()[1], process.pid
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(20)
@@ -81,20 +85,25 @@ def one_by_one(drawn: Sequence[Instance]) -> tuple[Row, list[float]]:
     """`gnarl.solve` with the policy in memory, a graph at a time; and what it finds for all."""
     trained = load_policy(POLICY)
     gnarl.solve(trained, drawn[0])
-    times, began = [], time.perf_counter()
+    times, began, cpu = [], time.perf_counter(), time.process_time()
     for instance in drawn[:ALONE]:
         before = time.perf_counter()
         gnarl.solve(trained, instance)
         times.append(time.perf_counter() - before)
-    own = row("gnarl.solve, one by one", time.perf_counter() - began, times, 0, 0)
+    worked = 1e3 * (time.process_time() - cpu)
+    own = row("gnarl.solve, one by one", time.perf_counter() - began, times, worked, 0, 0)
     found = gnarl.solve(trained, list(drawn))
     return own, [solution.objective or 0.0 for solution in found]
 
 
 async def ask(
-    address: str, bodies: Sequence[dict[str, Any]], wanted: Sequence[float], at_once: int
+    where: tuple[str, int],
+    bodies: Sequence[dict[str, Any]],
+    wanted: Sequence[float],
+    at_once: int,
 ) -> Row:
     """All graphs, so many requests under way at any time."""
+    address, pid = where
     times: list[float] = []
     lost = different = 0
     numbers = iter(range(len(bodies)))
@@ -112,10 +121,10 @@ async def ask(
 
     limits = httpx.Limits(max_connections=at_once, max_keepalive_connections=at_once)
     async with httpx.AsyncClient(timeout=120, limits=limits) as client:
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), processor_time(pid)
         await asyncio.gather(*(person(client) for _ in range(at_once)))
-        whole = time.perf_counter() - began
-    return row(f"gnarl-serve, {at_once} at once", whole, times, lost, different)
+        whole, worked = time.perf_counter() - began, processor_time(pid) - cpu
+    return row(f"gnarl-serve, {at_once} at once", whole, times, worked, lost, different)
 
 
 def measure(graphs: int, at_once: Sequence[int]) -> list[Row]:
@@ -123,22 +132,20 @@ def measure(graphs: int, at_once: Sequence[int]) -> list[Row]:
     alone, wanted = one_by_one(drawn)
     bodies = [as_json(instance) for instance in drawn]
     rows = [alone]
-    with server() as address:
-        asyncio.run(ask(address, bodies[:32], wanted, 4))  # warm
+    with server() as where:
+        asyncio.run(ask(where, bodies[:32], wanted, 4))  # warm
         for people in at_once:
             some = bodies[:ALONE] if people == 1 else bodies
-            rows.append(asyncio.run(ask(address, some, wanted, people)))
+            rows.append(asyncio.run(ask(where, some, wanted, people)))
     return rows
 
 
 def report_lines(rows: Sequence[Row]) -> Iterator[str]:
-    yield f"{POLICY}, {NODES} nodes{'':14} {'graphs':>6} {'a second':>9} {'median':>8} {'90 %':>8} {'99 %':>8} ms, lost, different"  # noqa: E501
+    heads = ("graphs", "a second", "median", "90 %", "99 %", "CPU", "lost", "different")
+    yield f"{f'{POLICY}, {NODES} nodes; ms':28}" + "".join(f" {head:>9}" for head in heads)
+    keys = ("graphs", "a_second", "median_ms", "p90_ms", "p99_ms", "cpu_ms", "lost", "different")
     for own in rows:
-        times = "".join(f" {own[key]:8.1f}" for key in ("median_ms", "p90_ms", "p99_ms"))
-        yield (
-            f"{own['what']:28} {own['graphs']:6d} {own['a_second']:9.1f}{times}"
-            f"     {own['lost']:4d} {own['different']:4d}"
-        )
+        yield f"{own['what']:28}" + "".join(f" {own[key]:9}" for key in keys)
 
 
 def main(arguments: list[str] | None = None) -> int:

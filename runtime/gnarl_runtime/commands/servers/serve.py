@@ -13,7 +13,7 @@ from gnarl_runtime.commands.options import USAGE, command_parser
 EXAMPLES = """
   gnarl-serve runs/mvc-seed0                   POST http://127.0.0.1:8463/solve
   gnarl-serve mvc tsp --port 9000              shipped weights: POST .../solve/mvc, .../solve/tsp
-  curl -s localhost:8463/solve -H 'content-type: application/json' -d '{"graph": {"nodes": [...]}}'
+  gnarl-serve runs/tsp-seed0 --nodes 500 --seconds 5 --batch 16
 """
 USUAL_PORT = 8463
 
