@@ -20,11 +20,7 @@ PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 # The order of a first use; commands that are not listed come last.
 ORDER = (
     *("new", "compile", "fmt", "trace", "play", "check", "train", "sweep", "eval", "solve"),
-<<<<<<< HEAD
-    *("serve", "view", "report", "export", "doctor", "lsp", "mcp"),
-=======
-    *("view", "report", "draw", "export", "doctor", "lsp", "mcp"),
->>>>>>> main
+    *("serve", "view", "report", "draw", "export", "doctor", "lsp", "mcp"),
 )
 CLI_HEAD = """\
 # Commands
