@@ -131,20 +131,34 @@ def keystrokes(browser: Any, folder: Path) -> Row:
     return row(f"first diagnostic, {TYPED} ({len(text.splitlines())} lines)", 300, times)
 
 
-def picks(browser: Any, folder: Path, spec: str) -> Row:
+def picks(browser: Any, folder: Path, spec: str) -> list[Row]:
     """From a click on a node to the picture with what it changed."""
-    with server(folder, spec) as (address, _):
+    with server(folder, spec) as (address, pid):
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         usable(page, address)
         page.fill(".tools input >> nth=0", str(NODES))
         page.keyboard.press("Enter")
         page.wait_for_selector(f".stage .node >> nth={NODES - 1}")
-        times = []
+        page.wait_for_timeout(4_000)  # what experts reach has been found
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        times, worked = [], []
         for _ in range(PICKS):
-            page.wait_for_timeout(500)  # the experts have been asked
+            before = page_time(session) + processor_time(pid)
             times.append(page.evaluate(_PICK))
+            page.wait_for_timeout(500)  # the experts have been asked
+            worked.append(page_time(session) + processor_time(pid) - before)
         page.close()
-    return row(f"pick drawn, {spec}, {NODES} nodes", 50, times)
+    return [
+        row(f"pick drawn, {spec}, {NODES} nodes", 50, times),
+        row("  processor time of page and server", 50, worked),
+    ]
+
+
+def page_time(session: Any) -> float:
+    """Milliseconds that the page's own thread has worked so far."""
+    found = session.send("Performance.getMetrics")["metrics"]
+    return 1e3 * float(next(one["value"] for one in found if one["name"] == "TaskDuration"))
 
 
 def measure() -> list[Row]:
@@ -159,7 +173,7 @@ def measure() -> list[Row]:
             (folder / f"{name}.gnarl").write_bytes(spec.read_bytes())
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         rows = [*starts(browser, folder), keystrokes(browser, folder)]
-        rows += [picks(browser, folder, name) for name in PLAYED]
+        rows += [own for name in PLAYED for own in picks(browser, folder, name)]
         browser.close()
     return rows
 
