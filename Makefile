@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test test-all lint bench paper tables docs clean
+.PHONY: vsix setup demo test test-all lint bench paper tables docs clean
 
 setup: $(STAMP)
 
@@ -31,6 +31,7 @@ test-all: lint
 
 bench: setup
 	$(BIN)/python -m benchmarks.speed.front_end
+	$(BIN)/python -m benchmarks.speed.play
 	$(BIN)/python -m benchmarks.speed.env
 	$(BIN)/python -m benchmarks.speed.policy
 	$(BIN)/python -m benchmarks.speed.training
@@ -53,6 +54,11 @@ docs: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
 	$(BIN)/python -m gnarl_runtime.commands.reference docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The extension for VS Code, as a file to install; needs node and npm.
+vsix:
+	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+	$(PYTHON) editors/vscode/make_vsix.py
 
 clean:
 	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -30,7 +30,8 @@ ROOMS = {
     "gnarl_runtime": (
         *("batch", "instances", "readers", "envs", "network", "checkpoints", "search"),
         *("training", "evaluation", "trajectories", "checks", "viewing", "doctor", "api"),
-        "commands",
+        *("sweeps", "web", "play", "commands"),
+        *("starters", "reports", "machines"),
     ),
     "gnarl_runtime/checks": (
         *("findings", "explore", "sample", "properties", "witness", "lints", "report", "."),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from browser import browser
 from hypothesis import settings
 from shipped_specs import SHIPPED, shipped
 
@@ -22,6 +24,13 @@ settings.load_profile("suite")
 def problem(request: pytest.FixtureRequest) -> Problem:
     """Each shipped spec in turn."""
     return shipped(request.param)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A real browser; no longer than a module, since its driver keeps an event loop running."""
+    with browser() as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -136,7 +136,8 @@ def contestants(case: Case, plan: Plan) -> dict[str, Callable[[], Turn]]:
     """Who takes part in a case, by name; each is built, and warmed up, when called."""
     entries: dict[str, Callable[[], Turn]] = {
         "interpreter": lambda: interpreter_turn(case),
-        "single": lambda: warmed(SinglePlay(gnarl.make(case.spec, nodes=case.nodes)).turn),
+        "single": lambda: single_turn(case, copy=True),
+        "single_live": lambda: single_turn(case, copy=False),
         "batch": lambda: batch_turn(case, plan, copy=True),
         "batch_live": lambda: batch_turn(case, plan, copy=False),
     }
@@ -152,6 +153,11 @@ def warmed(turn: Turn) -> Turn:
     """The same after a first turn, which may compile something."""
     turn(Tally())
     return turn
+
+
+def single_turn(case: Case, copy: bool) -> Turn:
+    """Our environment for one graph; with `copy` every step returns observations of its own."""
+    return warmed(SinglePlay(gnarl.make(case.spec, nodes=case.nodes, copy=copy)).turn)
 
 
 def interpreter_turn(case: Case) -> Turn:

@@ -55,10 +55,11 @@ def step_table(rates: Rates) -> str:
         [
             spec,
             str(nodes),
-            *(number(own.get(name)) for name in ("interpreter", "peer", "single")),
+            *(number(own.get(name)) for name in ("interpreter", "peer", "single", "single_live")),
             number(own.get("batch")),
             number(own.get("batch_live")),
             ratio(own, "single", "peer", SINGLE_GOAL),
+            ratio(own, "single_live", "peer", SINGLE_GOAL),
             ratio(own, "batch", "peer", BATCH_GOAL),
             ratio(own, "batch_live", "peer", BATCH_GOAL),
             ratio(own, "batch_live", "interpreter"),
@@ -69,8 +70,8 @@ def step_table(rates: Rates) -> str:
         "steps/s   (batch: copied observations; live: copy=False; "
         f"goals: single/peer {SINGLE_GOAL:g}x, batch/peer {BATCH_GOAL:g}x, missed ones marked !)"
     )
-    head = ["problem", "n", "interpreter", "by hand", "single", "batch", "live"]
-    ratios = ["single/hand", "batch/hand", "live/hand", "live/interpreter"]
+    head = ["problem", "n", "interpreter", "by hand", "single", "live", "batch", "live"]
+    ratios = ["single/hand", "live/hand", "batch/hand", "live/hand", "live/interpreter"]
     return f"{title}\n{aligned([head + ratios, *rows])}"
 
 

@@ -125,8 +125,8 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     )
     yield ""
     yield (
-        "No solver is registered for `elimination_order`, `orienteering` and `rgc`; `mvc_rich`, "
-        "`tsp_insertion` and the variants have the optima of `mvc` and `tsp`."
+        "These are all the registered solvers. `mvc_rich`, `tsp_insertion` and the variants have "
+        "the optima of `mvc` and `tsp`; the other specs with an objective have no solver."
     )
     yield ""
     yield COLUMNS

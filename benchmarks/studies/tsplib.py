@@ -4,12 +4,14 @@
     python -m benchmarks.studies.tsplib FOLDER --pretrained tsp_insertion
     python -m benchmarks.studies.tsplib FOLDER --run runs/tsp --most-nodes 300
     python -m benchmarks.studies.tsplib FOLDER --search time:10 --most-searched 200
+    python -m benchmarks.studies.tsplib FOLDER --search time:10 --least-searched 201 --undriven
 
 With --search, tours are searched for, too, on the smaller instances; best picks that the record has
-of the same policy are not played again. The folder holds .tsp files and optima.json, which maps
-their names to the lengths of optimal tours under TSPLIB's rounded distances. Each file is solved by
-a `gnarl-solve` of its own. The table and its JSON go to docs/results, those of other weights than
-`tsp` under their name.
+of the same policy are not played again, nor is what lies below --least-searched. With --undriven
+the spec is searched by itself, whatever the size: its experts and chance, no policy. The folder
+holds .tsp files and optima.json, which maps their names to the lengths of optimal tours under
+TSPLIB's rounded distances. Each file is solved by a `gnarl-solve` of its own. The table and its
+JSON go to docs/results, those of other weights than `tsp` under their name.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from benchmarks.machine import (
     short,
 )
 
+UNDRIVEN = "tsp"  # the spec that is searched by itself
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Solve, print the table, write both files."""
@@ -51,12 +55,20 @@ def main(arguments: list[str] | None = None) -> int:
     for number, (file, optimum) in enumerate(files, 1):
         print(f"[{number}/{len(files)}] {file.name}", file=sys.stderr, flush=True)
         rows.append(known.get(file.stem) or solved(file, optimum, policy))
-        if options.search and rows[-1]["nodes"] <= options.most_searched:
+        if not options.search or rows[-1]["nodes"] < options.least_searched:
+            continue
+        if rows[-1]["nodes"] <= options.most_searched:
             rows[-1] = rows[-1] | {"searched": solved(file, optimum, policy, options.search)}
+        if options.undriven:
+            alone = solved(file, optimum, ["--spec", UNDRIVEN], options.search)
+            rows[-1] = rows[-1] | {"undriven": alone}
     source = provenance(load=[before, load_average()])
     record = {"rows": rows, "policy": policy, "provenance": old["provenance"] if old else source}
     if options.search:
-        record |= {"search": options.search, "searched": source}
+        old_source = old.get("searched", source) if old and options.least_searched else source
+        record |= {"search": options.search, "searched": old_source}
+        if options.undriven:
+            record["undriven"] = source
     publish(options.output, name, lines_of(record), record)
     return 0
 
@@ -75,8 +87,11 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--run", type=Path, metavar="RUN", help="a run folder or checkpoint")
     parser.add_argument("--most-nodes", type=int, default=2000, help="leave larger ones out")
     parser.add_argument("--search", metavar="HOW", help="search, too (docs/search.md)")
-    told = "larger instances are not searched (default 200)"
+    told = "larger instances are not searched by the policy (default 200)"
     parser.add_argument("--most-searched", type=int, default=200, help=told)
+    told = "smaller instances keep what the record has of searches (default 0)"
+    parser.add_argument("--least-searched", type=int, default=0, help=told)
+    parser.add_argument("--undriven", action="store_true", help="search without the policy, too")
     return parser.parse_args(arguments)
 
 
@@ -133,38 +148,36 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     search = record.get("search")
     if search:
         load = record["searched"]["load"]
-        most = max(row["nodes"] for row in rows if "searched" in row)
         yield (
-            f"Searched by `--search {search}` up to {most} nodes (load {load[0][0]} to "
-            f"{load[1][0]}): seconds and the `work:N` that they came to, which repeats the tour. "
-            "Of larger ones an episode takes seconds, and the search could try only a few."
+            f"Searched by `--search {search}` where an episode of the policy takes less (load "
+            f"{load[0][0]} to {load[1][0]}): seconds and the `work:N` that they came to, which "
+            "repeats the tour. Of larger ones an episode alone takes longer."
+        )
+        yield ""
+    alone = record.get("undriven")
+    if alone:
+        load = alone["load"]
+        yield (
+            f"*By itself*: `gnarl-solve --spec {UNDRIVEN} --search {search}`, so experts and "
+            f"chance without a policy (load {load[0][0]} to {load[1][0]})."
         )
         yield ""
     heads = ["instance", "nodes", "optimum", "tour", "above, %", "s", "MB"]
     heads += ["searched, above, %", "s", "work:N"] if search else []
+    heads += ["by itself, above, %", "work:N"] if alone else []
     yield _line(heads)
     yield _line(["---", *["---:"] * (len(heads) - 1)])
     for row in rows:
-        yield _line([*_picked(row), *(_searched(row.get("searched")) if search else [])])
-    more = [f"{mean(row['excess'] for row in rows):.1f}", "", ""]
-    yield _line(["mean", "", "", "", *more, *["", "", ""][: len(heads) - 7]])
-    if search:
-        some = [row for row in rows if "searched" in row]
-        means = mean(row["excess"] for row in some), mean(r["searched"]["excess"] for r in some)
-        yield _line(
-            [
-                f"mean of {len(some)}",
-                "",
-                "",
-                "",
-                f"{means[0]:.2f}",
-                "",
-                "",
-                f"{means[1]:.2f}",
-                "",
-                "",
-            ]
-        )
+        cells = [*_picked(row), *(_searched(row.get("searched")) if search else [])]
+        yield _line([*cells, *(_alone(row.get("undriven")) if alone else [])])
+    blank = [""] * len(heads)
+    yield _line(["mean", *blank[1:4], f"{mean(row['excess'] for row in rows):.1f}", *blank[5:]])
+    for key, place in (("searched", 7), ("undriven", 10)):
+        some = [row for row in rows if key in row]
+        if some:
+            means = [f"{mean(row['excess'] for row in some):.2f}", *blank[5:]]
+            means[place - 4] = f"{mean(row[key]['excess'] for row in some):.2f}"
+            yield _line([f"mean of {len(some)}", *blank[1:4], *means])
 
 
 def _picked(row: dict[str, Any]) -> list[str]:
@@ -184,6 +197,12 @@ def _searched(row: dict[str, Any] | None) -> list[str]:
         return ["", "", ""]
     work = str(row["search"]).removeprefix("work:")
     return [f"{row['excess']:.2f}", f"{row['seconds']:.1f}", work]
+
+
+def _alone(row: dict[str, Any] | None) -> list[str]:
+    if row is None:
+        return ["", ""]
+    return [f"{row['excess']:.2f}", str(row["search"]).removeprefix("work:")]
 
 
 def _line(cells: list[str]) -> str:

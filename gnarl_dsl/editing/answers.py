@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from lsprotocol import types
 
+from gnarl_dsl.editing.asides import asides, folds
 from gnarl_dsl.editing.completion import Sort, complete
 from gnarl_dsl.editing.document import Document
-from gnarl_dsl.editing.fixes import Fix, fixes
+from gnarl_dsl.editing.fixes import Edit, Fix, fixes
 from gnarl_dsl.editing.hover import describe
 from gnarl_dsl.editing.positions import Positions
+from gnarl_dsl.editing.semantic import MODIFIERS, TYPES, tokens
 from gnarl_dsl.editing.symbols import Kind, Symbol
 from gnarl_dsl.report.diagnostics import Diagnostic
 from gnarl_dsl.report.render import place_of
 from gnarl_dsl.report.source import Span
 from gnarl_dsl.report.wording import fix_of, message_of
 
+LEGEND = types.SemanticTokensLegend(list(TYPES), list(MODIFIERS))
 # Where a span lies: file and range.
 Locate = Callable[[Span], types.Location]
 _SORTS = {
@@ -83,13 +86,57 @@ def actions(
 def _action(
     fix: Fix, document: Document, positions: Positions, uri: str, locate: Locate
 ) -> types.CodeAction:
-    edits = [types.TextEdit(positions.range(edit.span), edit.text) for edit in fix.edits]
     return types.CodeAction(
         title=fix.title,
         kind=types.CodeActionKind.QuickFix,
         diagnostics=[_diagnostic(fix.finding, document, locate)],
-        edit=types.WorkspaceEdit(changes={uri: edits}),
+        edit=workspace_edit({uri: (positions, fix.edits)}),
     )
+
+
+def workspace_edit(
+    files: Mapping[str, tuple[Positions, Iterable[Edit]]],
+) -> types.WorkspaceEdit:
+    return types.WorkspaceEdit(
+        changes={
+            uri: [types.TextEdit(positions.range(edit.span), edit.text) for edit in edits]
+            for uri, (positions, edits) in files.items()
+        }
+    )
+
+
+def semantic_tokens(document: Document, positions: Positions) -> types.SemanticTokens:
+    """Five numbers per name: its place beside the one before it, its length, and what it is."""
+    data: list[int] = []
+    line = character = 0
+    for token in tokens(document):
+        stretch = positions.range(token.span)
+        start = stretch.start
+        same = start.line == line
+        data += [start.line - line, start.character - (character if same else 0)]
+        data += [stretch.end.character - start.character, TYPES.index(token.type)]
+        data.append(sum(1 << MODIFIERS.index(name) for name in token.modifiers))
+        line, character = start.line, start.character
+    return types.SemanticTokens(data)
+
+
+def inlay_hints(
+    document: Document, positions: Positions, stretch: types.Range
+) -> list[types.InlayHint]:
+    start, end = positions.offset(stretch.start), positions.offset(stretch.end)
+    return [
+        types.InlayHint(positions.position(own.offset), own.text, types.InlayHintKind.Type)
+        for own in asides(document)
+        if start <= own.offset <= end
+    ]
+
+
+def folding_ranges(document: Document) -> list[types.FoldingRange]:
+    comment = types.FoldingRangeKind.Comment
+    return [
+        types.FoldingRange(fold.first, fold.last, kind=comment if fold.comment else None)
+        for fold in folds(document)
+    ]
 
 
 def _extends(document: Document) -> Span:

@@ -123,6 +123,8 @@ class Document:
             return self.symbol(name, Kind.PHASE)
         if _means_clause(place):
             return self.symbol(name, Kind.CLAUSE)
+        if _means_expert(place):
+            return self.symbol(name, Kind.EXPERT)
         return self.symbol(name, *_IN_FORMULAS)
 
     def definition(self, place: Place) -> Span | None:
@@ -150,6 +152,11 @@ def means_phase(place: Place) -> bool:
 def _means_clause(place: Place) -> bool:
     """Whether `valid` or `correct` is used in a formula; at the margin it starts its own."""
     return place.word.text in ("valid", "correct") and place.word is not place.block.head
+
+
+def _means_expert(place: Place) -> bool:
+    """Whether a word stands in `best of A, B`."""
+    return [word.text for word in place.before[2:5]] == ["=", "best", "of"]
 
 
 def blocks_of(source: Source) -> list[TextBlock]:

@@ -16,7 +16,7 @@ def describe(document: Document, place: Place) -> str | None:
     """What a person who points at a word wants to know."""
     if is_extended(place):
         return f"The spec that this one starts from: `{_base_name(document)}`."
-    own = _about_special(place)
+    own = about_special(place)
     if own is not None:
         return own
     local = None if means_phase(place) else document.local_for(place)
@@ -124,7 +124,7 @@ def _let(document: Document, tree: ast.Let) -> str:
 _MAKING = (("of", 4), (WORK, 5))
 
 
-def _about_special(place: Place) -> str | None:
+def about_special(place: Place) -> str | None:
     """Words that mean something only where they stand: in a feature line, after `graph`."""
     word, head, depth = place.word.text, place.block.head.text, place.line.depth
     words = [item.text for item in place.before]

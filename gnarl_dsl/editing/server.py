@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from gnarl_dsl import __version__
 from gnarl_dsl.editing import answers
-from gnarl_dsl.editing.document import Document, open_document
+from gnarl_dsl.editing.document import Document, Place, open_document
 from gnarl_dsl.editing.positions import Positions
+from gnarl_dsl.editing.references import CannotRename, references, rename, target_of
 from gnarl_dsl.format.house_style import format_text
 from gnarl_dsl.report.diagnostics import InternalError, SpecError
 from gnarl_dsl.report.source import Source, Span
@@ -54,6 +56,9 @@ class GnarlServer(LanguageServer):
 
     def positions(self, source: Source) -> Positions:
         return Positions(source, self.workspace.position_codec.client_num_units)
+
+    def open_documents(self) -> list[tuple[str, Document]]:
+        return [(uri, self.document(uri)) for uri in tuple(self.workspace.text_documents)]
 
     def forget(self, uri: str) -> None:
         self._documents.pop(uri, None)
@@ -97,7 +102,9 @@ def make_server() -> GnarlServer:
     server = GnarlServer()
     _follow_files(server)
     _answer_about_words(server)
+    _answer_about_names(server)
     _answer_about_files(server)
+    _answer_about_looks(server)
     return server
 
 
@@ -150,6 +157,70 @@ def _answer_about_words(server: GnarlServer) -> None:
     def completion(params: types.CompletionParams) -> types.CompletionList:
         document = server.document(params.text_document.uri)
         return answers.completion(document, server.positions(document.source), params.position)
+
+
+def _answer_about_names(server: GnarlServer) -> None:
+    """Whatever is found in all open files."""
+
+    def place_of(uri: str, position: types.Position) -> tuple[Document, Place | None]:
+        document = server.document(uri)
+        return document, document.place_at(server.positions(document.source).offset(position))
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def used(params: types.ReferenceParams) -> list[types.Location]:
+        document, place = place_of(params.text_document.uri, params.position)
+        target = target_of(document, place) if place else None
+        if target is None:
+            return []
+        return [
+            types.Location(uri, server.positions(own.source).range(span))
+            for uri, own in server.open_documents()
+            for span in references(own, target)
+            if params.context.include_declaration or not target.is_at(own, span)
+        ]
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def nameable(params: types.PrepareRenameParams) -> types.Range | None:
+        document, place = place_of(params.text_document.uri, params.position)
+        if place is None or target_of(document, place) is None:
+            return None
+        return server.positions(document.source).range(place.word.span)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def renamed(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        document, place = place_of(params.text_document.uri, params.position)
+        if place is None:
+            return None
+        own = params.text_document.uri
+        others = {uri: other for uri, other in server.open_documents() if uri != own}
+        try:
+            found = rename(document, place, params.new_name, others.values())
+        except CannotRename as error:
+            raise JsonRpcInvalidParams(str(error)) from error
+        files = {own: document, **others}
+        return answers.workspace_edit(
+            {
+                uri: (server.positions(file.source), found[file.source.name])
+                for uri, file in files.items()
+                if file.source.name in found
+            }
+        )
+
+
+def _answer_about_looks(server: GnarlServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, answers.LEGEND)
+    def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
+        document = server.document(params.text_document.uri)
+        return answers.semantic_tokens(document, server.positions(document.source))
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    def hints(params: types.InlayHintParams) -> list[types.InlayHint]:
+        document = server.document(params.text_document.uri)
+        return answers.inlay_hints(document, server.positions(document.source), params.range)
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+        return answers.folding_ranges(server.document(params.text_document.uri))
 
 
 def _answer_about_files(server: GnarlServer) -> None:

@@ -204,6 +204,12 @@ def _clause_on_head_line(place: Surroundings) -> str | None:
     return None
 
 
+def _block_in_a_block(place: Surroundings) -> str | None:
+    if place.at in _BLOCKS and not place.before:
+        return f"`{place.at}` belongs to the whole spec: it begins at the left edge."
+    return None
+
+
 def _statement_behind_condition(place: Surroundings) -> str | None:
     opener = place.line.words[0].text
     if opener in ("if", "for") and "NEWLINE" in place.expected and ":=" in place.after:
@@ -260,6 +266,10 @@ _FOREIGN_WORDS = {
     "return": "Formulas have no `return`; an update only assigns.",
     "def": "Name a formula with `let name(x) = …`.",
 }
+_BLOCKS = (
+    *("param", "let", "horizon", "limit", "terminate", "valid", "correct", "objective", "reward"),
+    *("metric", "expert", "instances", "observe", "messages", "may"),
+)
 _DOUBLED_SIGNS = {
     "||": "Write `or`.",
     "**": "There is no power operator; multiply instead.",
@@ -281,6 +291,7 @@ _SLIPS: tuple[Callable[[Surroundings], str | None], ...] = (
     _unnamed_set,
     _closing_too_much,
     _clause_on_head_line,
+    _block_in_a_block,
     _statement_behind_condition,
     _block_specific,
     _factor,

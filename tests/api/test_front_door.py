@@ -275,6 +275,13 @@ def test_solutions_speak_of_nodes_as_the_user_does() -> None:
     assert json.loads(solution.to_json())["state"]["pred"]["('b', 1)"] == "a"
 
 
+def test_without_a_policy_no_scale_is_unusual() -> None:
+    graph = nx.Graph()
+    graph.add_edge("a", "b", A=5000.0)
+    (found,) = gnarl.solve(None, graph, problem="mst_prim")
+    assert not any("rescale" in note for note in found.notes)
+
+
 def test_all_kinds_of_graphs_are_solved(tmp_path: Path) -> None:
     (tmp_path / "path.edges").write_text("x y\ny z\n", "utf-8")
     matrix = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], np.bool_)

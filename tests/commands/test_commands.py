@@ -114,6 +114,7 @@ MISSING = {
     "gnarl-fmt": ["no_such.gnarl"],
     "gnarl-lsp": ["--log", "no_such_folder/log"],
     "gnarl-solve": ["no_such_run", "--data", "no_such.json"],
+    "gnarl-sweep": ["no_such.toml"],
     "gnarl-trace": ["no_such.gnarl"],
     "gnarl-train": ["--spec", "no_such.gnarl"],
 }

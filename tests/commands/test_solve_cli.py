@@ -13,6 +13,7 @@ from checkpoints import untrained_run
 from shipped_specs import shipped
 
 from gnarl_compiler.graphs.instance import Instance
+from gnarl_runtime.commands.eval import main as evaluate
 from gnarl_runtime.commands.solve import main
 from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.evaluation.scales import rescaled, unusual_scales, usual_scales
@@ -142,6 +143,15 @@ def test_numbers_far_from_training_are_noted(runs: Path, towns: Path, capsys: Ca
     assert "--rescale" in err
     _, _, err = run(runs / "tsp", "--data", towns, "--rescale", capsys=capsys)
     assert "--rescale" not in err
+
+
+def test_an_evaluation_notes_the_same(runs: Path, towns: Path, capsys: Capture) -> None:
+    assert evaluate([str(runs / "tsp"), "--data", str(towns), "--no-reference"]) == 0
+    err = capsys.readouterr().err
+    assert "note: `A` is up to 424.3 here" in err
+    assert "gnarl-solve --rescale" in err
+    assert evaluate([str(runs / "tsp"), "--sizes", "6", "--graphs", "2", "--no-reference"]) == 0
+    assert "note: " not in capsys.readouterr().err
 
 
 def test_rescaled_graphs_are_as_large_as_in_training(towns: Path) -> None:

@@ -34,7 +34,7 @@ PAGE = ROOT / "docs" / "tutorial.md"
 CURVE = ROOT / "docs" / "pictures" / "tutorial_curves.png"
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SMALL = {"--minutes 2": "--minutes 0.02 --set pool=40", "--graphs 100": "--graphs 2"}
-LEARNED = ("gnarl-train", "gnarl-eval", "gnarl-solve")
+LEARNED = ("gnarl-train", "gnarl-eval", "gnarl-solve", "gnarl-report")
 
 
 def run_page(text: str, run: Callable[[str], tuple[int, str]]) -> str:
@@ -54,6 +54,8 @@ def run_page(text: str, run: Callable[[str], tuple[int, str]]) -> str:
                 printed = re.sub(r" +$", "", printed, flags=re.MULTILINE)
                 assert code == (int(value) if value else 0), printed
                 return f"```console {option}".rstrip() + f"\n$ {command}\n{printed}```"
+            case _, "":
+                pass  # only shown
             case _:
                 raise AssertionError(f"a block of an unknown kind: {found[0][:60]}")
         return found[0]

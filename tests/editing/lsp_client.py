@@ -178,6 +178,33 @@ class Client:
         found = self.wait(self.client.text_document_code_action_async(asked))
         return [action for action in found or () if isinstance(action, types.CodeAction)]
 
+    def references(self, uri: str, line: int, character: int) -> list[types.Location]:
+        asked = types.ReferenceParams(
+            context=types.ReferenceContext(include_declaration=True),
+            text_document=types.TextDocumentIdentifier(uri),
+            position=types.Position(line, character),
+        )
+        return list(self.wait(self.client.text_document_references_async(asked)) or ())
+
+    def rename(self, uri: str, line: int, character: int, name: str) -> types.WorkspaceEdit | None:
+        place = types.Position(line, character)
+        asked = types.RenameParams(types.TextDocumentIdentifier(uri), place, name)
+        return self.wait(self.client.text_document_rename_async(asked))
+
+    def semantic_tokens(self, uri: str) -> list[int]:
+        asked = types.SemanticTokensParams(types.TextDocumentIdentifier(uri))
+        found = self.wait(self.client.text_document_semantic_tokens_full_async(asked))
+        return list(found.data) if found else []
+
+    def inlay_hints(self, uri: str) -> list[types.InlayHint]:
+        whole = types.Range(types.Position(0, 0), types.Position(9999, 0))
+        asked = types.InlayHintParams(types.TextDocumentIdentifier(uri), whole)
+        return list(self.wait(self.client.text_document_inlay_hint_async(asked)) or ())
+
+    def folds(self, uri: str) -> list[types.FoldingRange]:
+        asked = types.FoldingRangeParams(types.TextDocumentIdentifier(uri))
+        return list(self.wait(self.client.text_document_folding_range_async(asked)) or ())
+
     def symbols(self, uri: str) -> list[types.DocumentSymbol]:
         asked = types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
         found = self.wait(self.client.text_document_document_symbol_async(asked))

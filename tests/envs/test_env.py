@@ -19,6 +19,7 @@ from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import IllegalPick
 from gnarl_runtime.envs.graph_env import GraphEnv
 from gnarl_runtime.envs.interpreted import state_of
+from gnarl_runtime.envs.observations import live_views
 from gnarl_runtime.envs.vector_env import GraphVectorEnv
 
 NODES = 5
@@ -72,12 +73,70 @@ def test_an_episode_agrees_with_the_interpreter(name: str) -> None:
     assert info["rounds"] == state.rounds
 
 
-def test_observations_are_fresh() -> None:
-    env = small("mvc")
+@pytest.mark.parametrize("name", ["mvc", "bellman_ford", "rgc"])
+def test_an_observation_stays_as_it_is(name: str) -> None:
+    """Through steps, ends and resets; so do masks. Nothing is shared with another one."""
+    env = small(name)
+    rng = np.random.default_rng(4)
+    obs, info = env.reset(seed=0)
+    held, ends = [], 0
+    while ends < 3:
+        live = {key: view[0] for key, view in live_views(env.engine).items()}
+        assert list(obs) == list(live)
+        assert all(np.array_equal(obs[key], live[key]) for key in live)
+        seen = {**obs, "mask": info["action_mask"], "asked": env.action_masks()}
+        held.append((seen, {key: values.copy() for key, values in seen.items()}))
+        obs, _, terminated, truncated, info = env.step(
+            int(rng.choice(np.flatnonzero(seen["mask"])))
+        )
+        if terminated or truncated:
+            ends += 1
+            obs, info = env.reset()
+    for seen, before in held:
+        assert all(np.array_equal(seen[key], before[key]) for key in before)
+    (first, _), (second, _) = held[:2]
+    assert not any(np.shares_memory(first[key], second[key]) for key in first)
+    assert all(values.flags.writeable and values.flags.owndata for values in first.values())
+
+
+def test_live_observations_show_the_state_as_it_is() -> None:
+    env = small("mvc", copy=False)
     first, info = env.reset(seed=0)
-    before = {name: values.copy() for name, values in first.items()}
-    env.step(int(np.flatnonzero(info["action_mask"])[0]))
-    assert all(np.array_equal(first[name], values) for name, values in before.items())
+    picks = np.flatnonzero(info["action_mask"]).tolist()
+    second, *_ = env.step(picks[0])
+    assert first is second
+    assert second["in_cover"][picks[0]]
+    twin = pickle.loads(pickle.dumps(env))
+    assert twin.step(picks[1])[0]["in_cover"].sum() == 2
+    assert second["in_cover"].sum() == 1
+
+
+def test_an_instance_that_is_over_at_its_start_is_not_stepped() -> None:
+    alone = make_instance(make_graph(1, []), w=np.array([0.5]))
+    env = gnarl.make("mvc", instances=[alone])
+    env.reset(seed=0)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
+
+
+def test_cheap_calls_do_what_the_kernels_do() -> None:
+    """One environment calls its kernels by addresses; a batch of one calls them as they are."""
+    for name in ("mst_prim", "rgc", "tsp"):
+        env, envs = small(name), small_vec(name, num_envs=1, copy=True)
+        rng = np.random.default_rng(7)
+        (obs, info), (many, infos) = env.reset(seed=5), envs.reset(seed=5)
+        for _ in range(40):
+            assert all(np.array_equal(obs[key], many[key][0]) for key in obs)
+            assert np.array_equal(info["action_mask"], infos["action_mask"][0])
+            pick = int(rng.choice(np.flatnonzero(info["action_mask"])))
+            obs, reward, terminated, truncated, info = env.step(pick)
+            many, rewards, over, cut, infos = envs.step(np.array([pick]))
+            assert (reward, terminated, truncated) == (rewards[0], over[0], cut[0])
+            if terminated or truncated:
+                told = infos["final_info"]
+                assert info["correct"] == told["correct"][0]
+                assert info["valid"] == told["valid"][0]
+                obs, info = env.reset()
 
 
 def test_seeds_choose_the_instances() -> None:

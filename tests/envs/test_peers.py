@@ -288,7 +288,7 @@ def test_report_marks_missed_goals_and_gaps() -> None:
     }
     text = report_text(record)
     row = next(line for line in text.splitlines() if line.startswith("mvc"))
-    assert row.split() == ["mvc", "16", "-", "20", "-", "270", "-", "-", "9x!", "-", "-"]
+    assert row.split() == ["mvc", "16", "-", "20", "-", "-", "270", "-", "-", "-", "9x!", "-", "-"]
     assert text.endswith("mvc 16 single: not there")
 
 

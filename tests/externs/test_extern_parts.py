@@ -16,7 +16,7 @@ from torch import nn
 
 import gnarl_dsl as gnarl
 from gnarl_dsl.report.failures import Notice
-from gnarl_runtime.batch.callbacks import ENOUGH
+from gnarl_runtime.batch.calls.callbacks import ENOUGH
 from gnarl_runtime.commands.compile import main as compile_main
 from gnarl_runtime.network.encoder import Encoded
 from gnarl_runtime.network.graphs import Graphs

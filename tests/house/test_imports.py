@@ -96,6 +96,8 @@ def test_the_map_is_drawn_from_the_tree() -> None:
         ("gnarl_runtime.commands.eval", {"torch", "numpy", "gymnasium", "pydantic"}),
         ("gnarl_runtime.commands.solve", {"torch", "numpy", "gymnasium", "pydantic"}),
         ("gnarl_runtime.commands.train", {"torch", "numpy", "gymnasium"}),
+        ("gnarl_runtime.commands.servers.play", {"torch", "numpy", "pydantic", "starlette"}),
+        ("gnarl_runtime.play.play_app", {"torch", "matplotlib", "gymnasium", "networkx"}),
     ],
 )
 def test_commands_start_light(module: str, forbidden: set[str]) -> None:

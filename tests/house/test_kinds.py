@@ -262,7 +262,7 @@ def test_a_new_type_is_described_and_drawn(turning: Problem, drawn: list[Instanc
     chooser = expert_chooser(game, "near")
     recording = record(game, drawn[0], chooser, None, 0)
     told = page_of(recording, places_of(turning, drawn[0], 0), "")
-    shown = [(c.name, c.type, c.value, c.single) for c in told.node_features]
+    shown = [(c.name, c.type, c.value, c.single) for c in told.scene.node_features]
     assert shown[:2] == [("a", "angle", "scalar", False), ("lit", "flag", "mask", False)]
-    assert told.weights is not None
-    assert told.weights.name == "b"
+    assert told.scene.weights is not None
+    assert told.scene.weights.name == "b"

@@ -103,6 +103,18 @@ def test_size_ranges_and_oracles_read_at_reset() -> None:
         assert pool.instance(k).oracles["work"] == work
 
 
+def test_large_sparse_graphs_keep_their_numbers() -> None:
+    """In a complete graph of 258 nodes an edge has no number of 16 bits, in a tree it has."""
+    problem = gnarl.loads(
+        "gnarl 1\nproblem sparse_prim extends mst_prim\n\ninstances trees\n"
+        + "".join(f"  {split} 1  tree(n = 258)\n" for split in ("train", "valid", "test"))
+    )
+    pool = draw_pool(problem, count=2, seed=4, instances="trees")
+    family = families(choose_split(problem, "train", "trees"))[0]
+    for k in range(2):
+        assert_same(pool.instance(k), draw_instance(problem, family, 4, k, 258))
+
+
 def test_a_small_pool_is_the_start_of_a_large_one(sparse: Problem) -> None:
     small, large = (draw_pool(sparse, count=count, seed=4) for count in (10, 300))
     for k in range(10):
@@ -184,6 +196,7 @@ def test_picks_depend_on_their_keys_only() -> None:
     assert whole.shape == (100, 50)
     assert whole.dtype == np.int64
     assert sampler.picks(63, 21) == whole[63, 21]
+    assert [sampler.pick(k, 21) for k in range(100)] == whole[:, 21].tolist()
     assert np.array_equal(sampler.picks([7, 99], [3, 49]), [whole[7, 3], whole[99, 49]])
     assert not np.array_equal(Sampler(6, 37).picks(np.arange(100), 0), whole[:, 0])
 

@@ -27,6 +27,7 @@ CONFIGS = {
     "sum": PolicyConfig(width=32, aggregation="sum", message_depth=3, pooling="mean"),
     "norm": PolicyConfig(width=32, layer_norm=True, rounds=1),
     "gatv2": PolicyConfig(width=32, processor="gatv2"),
+    "triplets": PolicyConfig(width=32, processor="triplets"),
     "product": PolicyConfig(width=32, actor="product"),
     "deep": PolicyConfig(
         width=32,
@@ -358,7 +359,7 @@ def test_a_processor_of_ones_own() -> None:
         ({"tied": True, "rounds": 1001}, "rounds: expected at most 1000, tied, found 1001"),
         ({"tied": True, "processor": "gatv2"}, "processor: expected mpnn, to be tied"),
         ({"whole": True, "processor": "gatv2"}, "processor: expected mpnn, to hear the whole"),
-        ({"processor": "gat"}, "processor: expected mpnn or gatv2, found 'gat'"),
+        ({"processor": "gat"}, "processor: expected mpnn or gatv2 or triplets, found 'gat'"),
     ],
 )
 def test_mistaken_choices(choice: dict[str, object], told: str) -> None:

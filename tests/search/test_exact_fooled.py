@@ -317,6 +317,9 @@ def test_nothing_is_proven_of_an_instance_without_an_episode() -> None:
     problem = spec(ORDER.replace("    here    := v\n", "    level := level + n\n"), "-cost")
     found = exact(problem, drawn(problem))
     assert not found.proven.any()
+    assert found.endless.all()
+    assert not found.outcomes.valid.any()
+    assert np.isnan(found.outcomes.objective).all()
 
 
 def test_an_end_that_is_not_valid_is_no_solution() -> None:

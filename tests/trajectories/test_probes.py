@@ -22,6 +22,7 @@ from gnarl_dsl.model.kinds import POINT
 from gnarl_runtime.commands.export import main
 from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.instances.pools import pool_of
+from gnarl_runtime.search.players import ExpertPlayer
 from gnarl_runtime.trajectories.expert_episodes import record
 from gnarl_runtime.trajectories.handing_over import LibraryMissing
 from gnarl_runtime.trajectories.probes import (
@@ -112,7 +113,9 @@ def path_of_three() -> Trajectories:
     inputs = {"s": np.asarray(0)}
     instance = Instance(Graph(False, adjacency), inputs, np.arange(3, dtype=np.uint64))
     compiled = compile_for(problem, None, ("shallowest",))
-    return record(compiled, pool_of(problem, [instance], compiled.oracles), "shallowest", 0)
+    return record(
+        compiled, pool_of(problem, [instance], compiled.oracles), ExpertPlayer("shallowest")
+    )
 
 
 def test_an_episode_is_told_step_by_step() -> None:
@@ -306,3 +309,17 @@ def test_experts_end_as_the_algorithms_of_clrs_do(name: str, tmp_path: Path) -> 
         [CLRS_PYTHON, str(script), str(path)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_the_first_of_several_picks_is_that_of_the_smallest_number() -> None:
+    found = gnarl.trajectories("bfs", count=4, nodes=8, ties="first", seed=3)
+    hints = {probe.name: values for probe, values in found.hints.items()}
+    ends = [hints[name][2::2].argmax(axis=2) for name in ("last_from", "last_to")]  # (rounds, B)
+    for source, target in zip(*(values.T for values in ends), strict=True):
+        same = source[1:] == source[:-1]
+        assert (target[1:] > target[:-1])[same].all()
+
+
+def test_a_mistaken_way_with_ties_is_told() -> None:
+    with pytest.raises(gnarl.UsageError, match="ties"):
+        gnarl.trajectories("bfs", count=1, ties="last")

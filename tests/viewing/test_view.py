@@ -85,7 +85,7 @@ def test_the_page_has_every_value_of_every_frame(problem: Problem) -> None:
     page = page_of(recording, places_of(problem, recording.instance, 0), "")
     assert len(page.frames) == len(recording.moments)
     for frame, moment in zip(page.frames, recording.moments, strict=True):
-        for column, values in zip(page.node_features, frame.nodes, strict=True):
+        for column, values in zip(page.scene.node_features, frame.nodes, strict=True):
             assert np.allclose(values, moment.features[column.name].astype(float), rtol=1e-5)
         assert list(frame.legal) == np.flatnonzero(moment.legal).tolist()
         made = moment.decision
@@ -100,8 +100,8 @@ def test_lines_that_run_are_those_of_the_spec() -> None:
     problem = shipped("tsp_insertion")
     recording = recorded(problem)
     page = page_of(recording, places_of(problem, recording.instance, 0), "")
-    texts = [source.text.splitlines() for source in page.sources]
-    (phase,) = page.phases
+    texts = [source.text.splitlines() for source in page.scene.sources]
+    (phase,) = page.scene.phases
     assert [texts[f][n - 1].strip()[:5] for f, n in phase.allow] == ["allow"]
     assert {f for f, _ in phase.allow} != {f for f, _ in phase.update}
     assert texts[phase.update[0][0]][phase.update[0][1] - 1].strip().startswith("let p =")
@@ -210,7 +210,10 @@ def test_words_of_a_spec_make_no_elements(tmp_path: Path) -> None:
         elements.feed(page.read_text("utf-8"))
         pages.append(elements.names)
     assert pages[0] == pages[1]
-    assert page_data(tmp_path / "hostile.html")["doc"] == gnarl.load(tmp_path / "hostile.gnarl").doc
+    assert (
+        page_data(tmp_path / "hostile.html")["scene"]["doc"]
+        == gnarl.load(tmp_path / "hostile.gnarl").doc
+    )
 
 
 def test_the_page_names_nothing_to_fetch(tmp_path: Path) -> None:
@@ -241,7 +244,7 @@ def test_names_from_a_file_are_shown(tmp_path: Path, capsys: Capture) -> None:
     assert main(["mvc", "--data", str(data), "-o", str(page)]) == 0
     assert "note: `w` was drawn" in capsys.readouterr().err
     found = page_data(page)
-    assert found["labels"] == ["ant", "bee", "cat"]
+    assert found["scene"]["labels"] == ["ant", "bee", "cat"]
     assert found["frames"][0]["changes"] == ["in_cover[bee] false → true (line 17)"]
 
 

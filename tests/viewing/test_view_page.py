@@ -8,19 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Opened, browser, open_page
+from browser import Opened, open_page
 from house import ROOT
 from view_cases import HOSTILE
 
 from gnarl_runtime.commands.view import main
 
 SHOTS = ROOT / "build" / "screenshots"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

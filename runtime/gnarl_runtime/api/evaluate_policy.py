@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gnarl_compiler.instances.draw import choose_split
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.instances.draw import choose_split, draw_instance, family_of
+from gnarl_compiler.instances.generators import GenerationError
 from gnarl_dsl.externs import Given, read_code
 from gnarl_dsl.loading import Spec
 from gnarl_dsl.model import Code, Problem
@@ -33,14 +35,17 @@ from gnarl_runtime.api.policies import (
 )
 from gnarl_runtime.api.verdict import read_verdict
 from gnarl_runtime.checkpoints.checkpoint import BEST, TrainedPolicy
+from gnarl_runtime.checkpoints.recipe_reading import read_by_level
 from gnarl_runtime.evaluation.comparisons import Comparison
-from gnarl_runtime.evaluation.evaluate import POLICY, Figures, Plan, Rival
+from gnarl_runtime.evaluation.evaluate import FRESH, POLICY, Figures, Plan, Rival
 from gnarl_runtime.evaluation.evaluate import evaluate as play_plan
 from gnarl_runtime.evaluation.kept import Kept
+from gnarl_runtime.evaluation.scales import unusual_scales
 from gnarl_runtime.evaluation.summary import Row
 from gnarl_runtime.evaluation.tables import document, machine, table_text
 from gnarl_runtime.search.strategy import Strategy, parse_searches
 
+_LOOKED_AT = 4  # graphs that tell how large numbers are
 WIDTH = 140  # columns of a table that nobody's terminal limits
 
 
@@ -263,6 +268,29 @@ def plan_on(problem: Problem, plan: Plan, instances: Any) -> Plan:
     return replace(plan, data=own_graphs(problem, instances, seed=plan.seed))
 
 
+def plan_notes(trained: TrainedPolicy, plan: Plan) -> tuple[str, ...]:
+    """How graphs were read, and numbers unlike those of training, as `gnarl-solve` tells them."""
+    problem = trained.problem
+    known = read_by_level(problem, trained.policy.reading)
+    graphs = list(plan.data) if plan.data is not None else _some_graphs(problem, plan)
+    scales = unusual_scales(problem, graphs, known) if graphs else []
+    told = (f"{scale}; gnarl-solve --rescale shows the network the usual size" for scale in scales)
+    return (*notes_of(plan.data or ()), *told)
+
+
+def _some_graphs(problem: Problem, plan: Plan) -> list[Instance]:
+    """A few like those that will be played, as small as there are; none if they cannot be drawn."""
+    split, size = choose_split(problem, plan.split, plan.instances), min(plan.sizes, default=None)
+    try:
+        families = [family_of(split, number) for number in range(_LOOKED_AT)]
+        return [
+            draw_instance(problem, family, FRESH + plan.seed, number, nodes=size)
+            for number, family in enumerate(families)
+        ]
+    except (GenerationError, LookupError):  # values from files only
+        return []
+
+
 def _is_file_name(problem: Problem, given: str) -> bool:
     named = any(entry.name == given for entry in problem.instances)
     return not named and (Path(given).is_file() or bool(Path(given).suffix))
@@ -292,5 +320,5 @@ def run_evaluation(
     name = run_name(trained) if others else POLICY
     with compiled_or_told(trained.problem):
         figures = play_plan(trained.policy, trained.problem, plan, progress, kept, rivals, name)
-    seconds, notes = time.monotonic() - began, notes_of(plan.data or ())
+    seconds, notes = time.monotonic() - began, plan_notes(trained, plan)
     return Evaluation(trained, figures, seconds, data, notes, tuple(others))

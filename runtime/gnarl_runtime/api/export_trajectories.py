@@ -20,9 +20,11 @@ from gnarl_runtime.api.policies import Params, compiled_or_told
 from gnarl_runtime.envs.engine import compile_for
 from gnarl_runtime.instances.pools import draw_pool
 from gnarl_runtime.search.planned.planning import plan_experts
+from gnarl_runtime.search.players import ExpertPlayer
 from gnarl_runtime.trajectories.expert_episodes import record
 from gnarl_runtime.trajectories.trajectory import Trajectories
 
+TIES = DRAWN, FIRST = "drawn", "first"
 SPLITS = ("train", "valid", "test")
 
 
@@ -35,6 +37,7 @@ def trajectories(
     split: str = "train",
     instances: str | None = None,
     seed: int = 0,
+    ties: str = DRAWN,
     params: Params | None = None,
     extern: Sequence[Given] = (),
     progress: Tell | None = None,
@@ -48,13 +51,14 @@ def trajectories(
     split      which split of the instance set to draw from
     instances  the name of an instance set of the spec; None takes the first
     seed       of the instances and of picks among several
+    ties       which of several right picks: "drawn", or the "first", in the order of the nodes
     params     other values for params of the spec
     extern     code for what the spec declares as `extern`: files, modules, functions
     progress   is told (what is being done, done, total)
     """
     own = problem_of(problem, params, extern)
-    verify_export(PYTHON, own, count, nodes, expert, split, instances, seed)
-    return run_export(own, count, nodes, expert, split, instances, seed, progress)
+    verify_export(PYTHON, own, count, nodes, expert, split, instances, seed, ties)
+    return run_export(own, count, nodes, expert, split, instances, seed, ties, progress)
 
 
 def verify_export(
@@ -66,6 +70,7 @@ def verify_export(
     split: str,
     instances: str | None,
     seed: int,
+    ties: str = DRAWN,
 ) -> None:
     """Raise a UsageError for what makes no sense, before anything slow happens."""
     verify_least(spell, "count", count, 1)
@@ -79,6 +84,7 @@ def verify_export(
         raise UsageError(f"{problem.name} declares no instances to draw graphs from")
     verify_choice(spell, "expert", expert, [entry.name for entry in problem.experts])
     verify_choice(spell, "split", split, SPLITS)
+    verify_choice(spell, "ties", ties, TIES)
     verify_choice(spell, "instances", instances, [entry.name for entry in problem.instances])
 
 
@@ -90,6 +96,7 @@ def run_export(
     split: str,
     instances: str | None,
     seed: int,
+    ties: str = DRAWN,
     progress: Tell | None = None,
 ) -> Trajectories:
     """Draw, play, read off."""
@@ -106,4 +113,5 @@ def run_export(
             oracles=compiled.oracles,
             artifact=compiled.artifact,
         )
-        return record(compiled, plan_experts(compiled, pool), name, seed, progress)
+        player = ExpertPlayer(name, seed, first=ties == FIRST)
+        return record(compiled, plan_experts(compiled, pool), player, progress)

@@ -21,6 +21,7 @@ from gnarl_runtime.checkpoints.pretrained import find_pretrained, pretrained_nam
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.targets import require_same_signature, with_params
 from gnarl_runtime.network.policy import Policy, prepare_torch
+from gnarl_runtime.training.auto.keys import as_read_by
 
 # A trained policy, a run folder or a checkpoint in it, the name of shipped weights, or a policy
 # of one's own, which has no problem by itself.
@@ -42,7 +43,8 @@ def load_policy(
     code = extern if isinstance(extern, Code) else read_code(extern or ())
     trained = _policy(given, problem, code)
     if problem is not None:
-        trained = replace(trained, problem=problem_of(problem, params))
+        wanted = as_read_by(trained.policy, problem_of(problem, params))
+        trained = replace(trained, problem=wanted)
     elif params:
         texts = {name: str(value) for name, value in params.items()}
         trained = replace(trained, problem=with_params(trained.problem, texts))

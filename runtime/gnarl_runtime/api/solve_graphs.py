@@ -309,7 +309,8 @@ def general_notes(
     if rescale and known:
         names = ", ".join(f"`{name}`" for name in known)
         notes.append(f"{flag} is not needed for {names}: the network reads all scales alike")
-    scales = [] if rescale else unusual_scales(problem, graphs, known)
+    # Without a policy nobody has seen any scale.
+    scales = [] if rescale or policy is None else unusual_scales(problem, graphs, known)
     return (*notes, *(f"{scale}; {flag} shows the network the usual size" for scale in scales))
 
 

@@ -28,11 +28,14 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_files import AUTO, policy_settings, set_keys
 from gnarl_runtime.training.auto.auto import Wish, choose_recipe_for
 from gnarl_runtime.training.auto.choice import Choice, Standing
+from gnarl_runtime.training.auto.keys import as_read_by, with_keys
 from gnarl_runtime.training.auto.standings import find_standings
 from gnarl_runtime.training.curves import draw_curves
 from gnarl_runtime.training.loop import Finished, Loop, Report, Watcher
 from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config
 from gnarl_runtime.training.starting import origin, policy_from, start_of, verify_choices
+from gnarl_runtime.training.team.processes import local_device
+from gnarl_runtime.training.team.team import ALONE, Team
 from gnarl_runtime.training.trainers import make_trainer
 from gnarl_runtime.training.validate import Scores, make_validator
 
@@ -58,6 +61,8 @@ class Request:
     chosen: tuple[str, ...] = ()  # settings of the policy; others are those of the weights
     changes: Mapping[str, Any] = field(default_factory=dict)  # what was set, whatever is chosen
     choice: Choice | None = None  # what the recipe was chosen by, once it is
+    workers: int = 1  # processes that share the graphs
+    keys: tuple[str, ...] | None = None  # of experts, in the problem; None: nobody looked yet
 
     @property
     def is_open(self) -> bool:
@@ -168,14 +173,17 @@ def begin_run(
     """A new run folder; nothing is trained yet."""
     verify_device(request.device, spell)
     verify_new(out, spell)
+    request = show_keys(request)
     loaded = _given_weights(request)
     if loaded is not None:
         recipe = request.recipe.model_copy(update={"policy": loaded.meta.policy})
-        request = replace(request, recipe=recipe)
+        problem = as_read_by(loaded.policy, request.problem)
+        request = replace(request, recipe=recipe, problem=problem)
     if minutes is not None:
         (progress or silent)("measuring the time of an update", 0, 1)
         request = replace(request, recipe=fit_to_minutes(request, minutes))
     began = {"start": origin(loaded, loaded.path)} if loaded and loaded.path else {}
+    shared = {"workers": request.workers} if request.workers > 1 else {}
     config = make_config(
         request.problem,
         request.recipe,
@@ -184,7 +192,7 @@ def begin_run(
         request.threads,
         request.device,
         minutes,
-        {**provenance(), **recorded(request.problem, request.recipe), **began},
+        {**provenance(), **recorded(request.problem, request.recipe), **began, **shared},
         request.choice,
     )
     return RunFolder.create(out, config, loaded.path if loaded else None), config, request.problem
@@ -200,6 +208,14 @@ def _another(out: Path, spell: Spelling) -> str:
     return f"use --resume {out}, or another --out" if spell.flags else "expected another out"
 
 
+def show_keys(request: Request) -> Request:
+    """With what experts compare as features, if that is wanted; weights read what they read."""
+    if request.keys is not None or request.weights is not None or not request.recipe.data.keys:
+        return request
+    problem, keys = with_keys(request.problem)
+    return replace(request, problem=problem, keys=keys)
+
+
 def _given_weights(request: Request) -> TrainedPolicy | None:
     """The weights to start from, if any; they must fit what is to be trained."""
     if request.weights is None:
@@ -207,7 +223,7 @@ def _given_weights(request: Request) -> TrainedPolicy | None:
     try:
         loaded = load_checkpoint(request.weights, code=request.problem.code)
         verify_choices(request.recipe.policy, request.chosen, loaded)
-        policy_from(loaded, request.problem)
+        policy_from(loaded, as_read_by(loaded.policy, request.problem))
     except CheckpointError as error:
         raise UsageError(str(error)) from None
     return loaded
@@ -222,26 +238,56 @@ def verify_device(device: str, spell: Spelling) -> None:
         raise UsageError(f"{spell.value('device', device)} cannot be used: {first}") from None
 
 
-def finish_run(run: RunFolder, config: Config, problem: Problem, progress: Tell | None) -> Ran:
-    """Train to the end, from where the run stands; Ctrl-C saves first, then it is raised."""
+def finish_run(
+    run: RunFolder,
+    config: Config,
+    problem: Problem,
+    progress: Tell | None,
+    team: Team = ALONE,
+    also: Watcher | None = None,
+) -> Ran:
+    """Train to the end, from where the run stands; Ctrl-C saves first, then it is raised.
+
+    All processes of a `team` call this; one of them writes. `also` is told what a report says.
+    """
     (progress or silent)("compiling, drawing instances", 0, 1)
+    _compile_first(config, problem, team)
     try:
         # A saved state brings its own weights.
         weights = None if run.has_state else start_of(run.path, problem)
         trainer = make_trainer(
-            problem, config.recipe, config.seed, weights, progress=_drawing(progress or silent)
+            *(problem, config.recipe, config.seed, weights),
+            progress=_drawing(progress or silent),
+            team=team,
         )
-        validator = make_validator(problem, config.recipe, config.seed)
+        validator = make_validator(problem, config.recipe, config.seed) if team.leads else None
     except LookupError as error:
         raise Failure(str(error)) from None
-    trainer.policy.to(config.device)
-    trainer.best_policy().to(config.device)
-    loop = Loop(trainer, run, config, problem, validator)
+    device = local_device(config.device)
+    trainer.policy.to(device)
+    trainer.best_policy().to(device)
+    loop = Loop(trainer, run, config, problem, validator, team)
     try:
         loop.resume()
     except (RunError, ValueError) as error:
         raise Failure(str(error)) from None
-    return Ran(run, config, problem, loop.train(watching(progress or silent, config.choice)))
+    watch = watching(progress or silent, config.choice)
+
+    def both(report: Report) -> None:
+        watch(report)
+        if also is not None:
+            also(report)
+
+    return Ran(run, config, problem, loop.train(both))
+
+
+def _compile_first(config: Config, problem: Problem, team: Team) -> None:
+    """One process fills the cache of compiled kernels; those that begin together would race."""
+    if team.size > 1 and team.leads:
+        request = Request(problem, config.recipe, config.recipe_name, config.seed)
+        for part in config.recipe.parts:
+            make_trainer(problem, _calibrated_on(request, part, few=2), config.seed).update()
+    team.wait()
 
 
 def _drawing(tell: Tell) -> Callable[[int, int], None]:
@@ -267,10 +313,13 @@ def choose_defaults(
 ) -> Request:
     """The request with a recipe for the time there is; what the user has set stays."""
     minutes = minutes or MINUTES
+    wanted = {"data.keys": bool(request.problem.objectives), **request.changes}
+    request = show_keys(replace(request, recipe=set_keys(request.recipe, wanted)))
     wish = Wish(request.problem, request.recipe, request.seed, minutes)
     chosen = choose_recipe_for(wish, standings, progress or silent)
     recipe = set_keys(chosen.recipe, request.changes)
-    request = replace(request, recipe=recipe, choice=chosen.choice)
+    choice = chosen.choice.model_copy(update={"keys": request.keys or ()})
+    request = replace(request, recipe=recipe, choice=choice)
     (progress or silent)("measuring the time of an update", 0, 1)
     return replace(request, recipe=_fit_shares(request, chosen.shares, minutes))
 
@@ -356,10 +405,14 @@ def seconds_per_update(request: Request, part: str, minutes: float) -> float:
     return (time.monotonic() - began) / count
 
 
-def _calibrated_on(request: Request, part: str) -> Recipe:
-    """That part of the recipe alone, on a few instances."""
+def _calibrated_on(request: Request, part: str, few: int = _CALIBRATED_ON) -> Recipe:
+    """That part of the recipe alone, on a few instances, with the graphs of one worker."""
     recipe = request.recipe
     line = choose_split(request.problem, "train", recipe.data.instances)
-    few = min(recipe.data.pool or line.count, _CALIBRATED_ON)
-    data = recipe.data.model_copy(update={"pool": few})
-    return recipe.model_copy(update={"trainer": part, "data": data})
+    few = min(recipe.data.pool or line.count, few)
+    close = min(recipe.data.boundary_pool, few)
+    data = recipe.data.model_copy(update={"pool": few, "boundary_pool": close})
+    own = getattr(recipe, part)
+    graphs = {"graphs": -(-own.graphs // request.workers)}
+    part_alone = {"trainer": part, "data": data, part: own.model_copy(update=graphs)}
+    return recipe.model_copy(update=part_alone)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact
-from gnarl_compiler.emit.abi import CALLS, Abi, Kernel
+from gnarl_compiler.emit.abi import CALLS, Abi, Kernel, Role
 from gnarl_compiler.interpret.state import SpecRunError
 from gnarl_compiler.support.endings import DEAD_END, ILLEGAL
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE
 from gnarl_runtime.batch.batch import Batch
-from gnarl_runtime.batch.callbacks import Callbacks
+from gnarl_runtime.batch.calls.addressed import Addressed, addressed
+from gnarl_runtime.batch.calls.callbacks import Callbacks
 
 
 class Kernels:
@@ -38,6 +40,9 @@ class Kernels:
         if self.callbacks is not None:
             self.arrays[CALLS] = self.callbacks.array
         self.fault = np.zeros(len(batch.n), np.int32)  # (slots,)
+        # Calls with arrays that were named before (`hold`): the actions, slots and verdict.
+        self._held: Addressed | None = None
+        self._held_for: tuple[NDArray[Any] | None, ...] = (None, None, None)
         self._bound = {kernel.name: self._bind(kernel) for kernel in abi.kernels}
 
     def _bind(self, kernel: Kernel) -> tuple[Any, tuple[NDArray[Any], ...]]:
@@ -59,14 +64,57 @@ class Kernels:
 
     def reset(self, slots: NDArray[np.int64]) -> None:
         self.fault[slots] = 0
-        self.run("reset", slots, self.fault)
-        self.raise_faults()
-
-    def step(self, actions: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
-        """Apply one pick per slot; illegal picks are left in `fault` for the caller."""
-        self.run("step", actions, rewards, self.fault)
-        if np.count_nonzero(self.fault):  # `any` takes ten times as long on one slot
+        if self._held and slots is self._held_for[1]:
+            self._held.calls["reset"]()
+        else:
+            self.run("reset", slots, self.fault)
+        if np.count_nonzero(self.fault):
             self.raise_faults()
+
+    def step(self, actions: NDArray[np.int64], rewards: NDArray[np.float64]) -> bool:
+        """Apply one pick per slot; whether any was illegal, which `fault` then tells apart."""
+        if self._held and actions is self._held_for[0]:
+            if not self._held.calls["step"]():
+                return False
+        else:
+            self.run("step", actions, rewards, self.fault)
+            if not np.count_nonzero(self.fault):  # `any` takes ten times as long on one slot
+                return False
+        self.raise_faults()
+        return True
+
+    def hold(
+        self,
+        slots: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        rewards: NDArray[np.float64],
+        verdict: NDArray[np.bool_],
+    ) -> Callable[[], bool] | None:
+        """Make calls with these very arrays cheap, which compiles something.
+
+        Steps then take these actions and rewards, resets these slots, and `judge` (below) fills
+        `verdict`. Out comes the bare step, which says whether it left faults; None if no call
+        gets cheaper.
+        """
+        if self.callbacks is not None:
+            return None
+        judges = [k.name for k in self.abi.kernels if k.role is Role.JUDGE]
+        first: dict[str, tuple[NDArray[Any], ...]] = {
+            "step": (actions, rewards, self.fault),
+            "reset": (slots, self.fault),
+            **dict.fromkeys(judges, (slots, verdict)),
+        }
+        wanted = {name: (*arrays, *self._bound[name][1]) for name, arrays in first.items()}
+        self._held = addressed(self.artifact, wanted, self.fault)
+        self._held_for = (actions, slots, verdict)
+        return self._held.calls["step"] if self._held else None
+
+    def judge(self, kernel: str, slots: NDArray[np.int64], verdict: NDArray[np.bool_]) -> None:
+        """Fill `verdict` (slots,) by `correct` or `valid`."""
+        if self._held and verdict is self._held_for[2]:
+            self._held.calls[kernel]()
+        else:
+            self.run(kernel, slots, verdict)
 
     def raise_faults(self) -> None:
         """A spec that failed at run time, or a state without a legal pick, stops everything."""

@@ -51,6 +51,8 @@ class Data(Section):
     nodes: int | tuple[int, int] | None = None  # instead of the split's own sizes
     # Instances drawn; None is what the spec's `train` line says.
     pool: Annotated[int, Field(ge=1)] | None = None
+    # What experts that read no oracle minimise or maximise is a feature of nodes, too.
+    keys: bool = False
     # Nodes of larger graphs, of which `bc.larger` and `improve.larger` say how many there are.
     larger_nodes: tuple[int, int] | None = None
     # Scalar inputs of each instance are multiplied by a factor, log-uniform in this range.

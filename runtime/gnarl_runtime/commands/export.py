@@ -43,6 +43,13 @@ def build_parser() -> argparse.ArgumentParser:
     add("--expert", metavar="NAME", help="which expert (default: the first)")
     add("--split", default="train", metavar="NAME", help="train, valid or test (default train)")
     add("--instances", metavar="NAME", help="which instance set of the spec to draw from")
+    add(
+        "--ties",
+        default="drawn",
+        metavar="HOW",
+        help="which of several right picks: drawn, or the "
+        "first in the order of the nodes, as CLRS does (default drawn)",
+    )
     add_seed(parser, "the instances and of picks among several")
     add("-o", "--out", metavar="FILE", help="the archive (default: SPEC.npz)")
     add_param(parser)

@@ -1,24 +1,26 @@
-"""Parsers and wordings in, pages of the documentation out: docs/cli.md and docs/errors.md.
+"""Parsers, wordings and words in, pages of the documentation out: cli.md, errors.md and others.
 
-python -m gnarl_runtime.commands.reference DOCS     writes both into a folder
+python -m gnarl_runtime.commands.reference DOCS     writes them into a folder
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from gnarl_compiler.describe.grammar_card import card_page
 from gnarl_dsl.report.wording import Wording, load_wordings
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 # The order of a first use; commands that are not listed come last.
 ORDER = (
-    *("compile", "fmt", "trace", "check", "train", "eval", "solve", "view", "export"),
-    *("doctor", "lsp"),
+    *("new", "compile", "fmt", "trace", "play", "check", "train", "sweep", "eval", "solve"),
+    *("view", "report", "export", "doctor", "lsp", "mcp"),
 )
 CLI_HEAD = """\
 # Commands
@@ -45,6 +47,17 @@ here, `gnarl-compile --explain all` lists the codes. GN9xx are warnings. Words i
 in from the spec. The examples show the right form.
 
 <!-- Written by `python -m gnarl_runtime.commands.reference docs` from wording.toml. -->
+"""
+LLMS_HEAD = """\
+# GNARL
+
+> A declarative language and compiler for graph decision problems: one .gnarl file says what a graph
+> brings, which node may be picked next, what a pick changes and what is good; out of it come
+> environments, features for a graph neural network, experts, trained policies, searches and checks.
+
+To write a spec, read the language on one page first, then the manual where something is unclear.
+`gnarl-compile FILE` finds all mistakes at once, `gnarl-check FILE` shows a smallest counterexample
+of what is not meant, `gnarl-trace FILE --why` plays an episode. `gnarl-mcp` serves these as tools.
 """
 
 
@@ -118,7 +131,47 @@ def _prose(text: str) -> str:
     return "`".join(parts)
 
 
-PAGES = {"cli.md": cli_page, "errors.md": errors_page}
+# For programs that read documentation
+
+
+def llms_page() -> str:
+    """Every page of the site with its first sentence, as llmstxt.org has it."""
+    lines, section = [LLMS_HEAD], ""
+    for title, target in _navigation():
+        if target is None:
+            section = title
+            lines.append(f"\n## {section}\n")
+        else:
+            lines.append(f"- [{title}]({target}): {_first_sentence(target)}")
+    return "\n".join(lines) + "\n"
+
+
+def _navigation() -> Iterator[tuple[str, str | None]]:
+    """Titles and pages of mkdocs.yml in order; a section has no page."""
+    text = (PROJECT.parent / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
+    for line in text.splitlines():
+        match = re.match(r"\s*- ([^:]+):(?: (\S+\.md))?\s*$", line)
+        if match:
+            yield match[1].strip(), match[2]
+
+
+def _first_sentence(page: str) -> str:
+    """Of the first paragraph below the title, without links."""
+    paragraphs = (PROJECT.parent / "docs" / page).read_text("utf-8").split("\n\n")
+    plain = (
+        p for p in paragraphs if p.strip() and p.strip()[0] not in "#`|<!- >\n" and p[:4] != "    "
+    )
+    text = " ".join(next(plain, "").split())
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.split(r"(?<=[.:]) ", text)[0].rstrip(":")
+
+
+PAGES = {
+    "cli.md": cli_page,
+    "errors.md": errors_page,
+    "grammar_card.md": card_page,
+    "llms.txt": llms_page,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,7 +5,9 @@ This is what trainers and evaluation use; the Gymnasium environments are adapter
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, assert_never
 
 import numpy as np
@@ -31,7 +33,6 @@ from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.kernels import Kernels
 from gnarl_runtime.batch.layout import BatchLayout, layout_of
 from gnarl_runtime.envs.following import Following
-from gnarl_runtime.instances.pool_arrays import other_graphs
 from gnarl_runtime.instances.pools import Pool
 
 
@@ -78,7 +79,10 @@ def compile_for(
 class Engine:
     """`slots` episodes side by side; finished ones start again on another instance of the pool."""
 
-    def __init__(self, compiled: Compiled, pool: Pool, slots: int, seed: int = 0) -> None:
+    def __init__(
+        self, compiled: Compiled, pool: Pool, slots: int, seed: int = 0, first: int = 0
+    ) -> None:
+        """`first`: the number of the first slot, where other engines have those before it."""
         self.compiled = compiled
         self.problem = compiled.problem
         self.pool = pool
@@ -90,7 +94,9 @@ class Engine:
         self.rewards = np.zeros(slots)  # (slots,)
         self.ends = np.full((slots, self.batch.layout.edges, 2), -1, np.int32)
         self.environments = np.arange(slots)
+        self.numbers = first + self.environments  # (slots,) what is drawn for a slot hangs on it
         self._has_derived = any(f.stage is DERIVED for f in self.problem.features)
+        self._mutable = self.problem.graph.mutable
         # What the network reads: found at reset where inputs decide it, else in every state.
         known = compiled.artifact.abi.has
         views = (Role.WINDOW.of(), Role.MESSAGES.of())
@@ -127,34 +133,59 @@ class Engine:
         slots = self.environments if slots is None else slots
         if len(slots) == 0:
             return
-        picks = self.sampler.picks(self.environments[slots], self.episodes[slots])
-        self.episodes[slots] += 1
-        self.load(slots, picks)
+        if len(slots) == 1:
+            slot = int(slots[0])
+            pick = self.sampler.pick(int(self.numbers[slot]), int(self.episodes[slot]))
+            picks = np.array([pick], np.int64)
+            self.episodes[slot] += 1
+        else:
+            picks = self.sampler.picks(self.numbers[slots], self.episodes[slots])
+            self.episodes[slots] += 1
+        self._start(slots, picks, self.pool.copier(self.batch).copy(picks, slots))
 
     def load(self, slots: NDArray[np.int64], picks: NDArray[np.int64]) -> None:
         """Start episodes on given instances of the pool."""
-        others = other_graphs(self.pool.batch, picks, self.batch, slots)
-        self.pool.copy_into(self.batch, slots, picks)
+        self._start(slots, picks, self.pool.copy_into(self.batch, slots, picks))
+
+    def _start(
+        self, slots: NDArray[np.int64], picks: NDArray[np.int64], others: NDArray[np.int64]
+    ) -> None:
+        """Episodes whose instances have been copied; `others` got another graph than they had."""
         self.instance[slots] = picks
         for found in self.following.values():
             found.start(slots)
         self.kernels.reset(slots)
-        self._fill_ends(slots[others])
+        if len(others):
+            self._fill_ends(others)
         for name in self._early_views:
             self.kernels.run(name, slots)
         self._observe(slots)
 
-    def step(self, actions: NDArray[np.int64]) -> None:
+    def step(self, actions: NDArray[np.int64]) -> bool:
         """One pick per running slot; `rewards`, `batch.ended` and `batch.legal` tell the rest.
+
+        Whether any pick was illegal comes out; `kernels.illegal` says which.
 
         With `may stop` the pick behind the last node ends the episode, as in `batch.legal`.
         """
         for found in self.following.values():
             found.note(actions, self.batch.ended == RUNNING, self.instance)
-        self.kernels.step(actions, self.rewards)
-        if self.problem.graph.mutable:
+        illegal = self.kernels.step(actions, self.rewards)
+        if self._mutable:
             self._fill_ends(self.environments)
-        self._observe(self.environments)
+        if self._has_derived or self._views:
+            self._observe(self.environments)
+        return illegal
+
+    def stepper(self, actions: NDArray[np.int64], verdict: NDArray[np.bool_]) -> Callable[[], bool]:
+        """A call that steps with what stands in `actions`, and leaves faults as they are.
+
+        It is as cheap as can be, and so are then resets of all slots and `kernels.judge` into
+        `verdict`: for one small graph, calls cost more than what is done.
+        """
+        held = self.kernels.hold(self.environments, actions, self.rewards, verdict)
+        alone = not (self.following or self._mutable or self._has_derived or self._views)
+        return held if held is not None and alone else partial(self.step, actions)
 
     def finished(self) -> NDArray[np.int64]:
         """The slots whose episode has ended."""

@@ -9,19 +9,26 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from gnarl_compiler.support.endings import ILLEGAL, RUNNING, TRUNCATED
+from gnarl_compiler.emit.abi import Role
+from gnarl_compiler.support.endings import RUNNING, TRUNCATED
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.actions import checked_action, checked_choice
 from gnarl_runtime.envs.draw_state import describe_state, draw_state
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.envs.interpreted import illegal_pick, state_of
-from gnarl_runtime.envs.observations import Observation, live_views, observation_space
+from gnarl_runtime.envs.observations import Observation, copies_of, live_views, observation_space
 
 RENDER_MODES = ("ansi", "rgb_array")
 
 
 class GraphEnv(gymnasium.Env[Observation, np.int64]):
-    """Episodes of a problem on the instances of a pool; observations are always fresh arrays."""
+    """Episodes of a problem on the instances of a pool.
+
+    Observations and masks are fresh arrays: they belong to who asked, share nothing with others,
+    and stay as they are whatever is done afterwards. `copy=False` hands out live observations,
+    which the next step overwrites: for clients that are done with one before they step, or that
+    copy it themselves, as stable-baselines3 does.
+    """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012
 
@@ -30,6 +37,7 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         engine: Engine,
         illegal: Literal["raise", "end"] = "raise",
         render_mode: str | None = None,
+        copy: bool = True,
     ) -> None:
         if illegal not in ("raise", "end"):
             raise UsageError(f'illegal must be "raise" or "end", found {illegal!r}')
@@ -37,12 +45,15 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
             known = " or ".join(f'"{mode}"' for mode in RENDER_MODES)
             raise UsageError(f"render_mode must be None or {known}, found {render_mode!r}")
         layout = engine.batch.layout
-        self.engine, self.illegal, self.render_mode = engine, illegal, render_mode
+        self.engine, self.illegal, self.copy = engine, illegal, copy
+        self.render_mode = render_mode
         self.observation_space: spaces.Dict = observation_space(layout)  # type: ignore[assignment]
         self.action_space = spaces.Discrete(layout.choices)
-        self._rows = _rows(engine)
         self._action = np.zeros(1, np.int64)
-        self._started = False
+        self._verdict = np.zeros(1, np.bool_)
+        self._running = False  # whether a step may be made
+        self._started = False  # whether there is an episode to be seen
+        self._look()
 
     @property
     def problem(self) -> Any:
@@ -50,11 +61,26 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
         return self.engine.problem
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_rows"}
+        left_out = ("_observation", "_reward", "_legal", "_clauses", "_play")
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._rows = _rows(self.engine)
+        self._look()
+
+    def _look(self) -> None:
+        """The only slot's part of every array that is handed out."""
+        engine = self.engine
+        rows = {name: view[0] for name, view in live_views(engine).items()}
+        self._observation = copies_of(rows) if self.copy else lambda: rows
+        self._legal = engine.batch.legal[0]
+        self._reward = engine.rewards.item
+        self._play = engine.stepper(self._action, self._verdict)
+        known = engine.compiled.artifact.abi.has
+        self._clauses = [
+            (clause, Role.JUDGE.of(clause) if known(Role.JUDGE.of(clause)) else None)
+            for clause in ("correct", "valid")
+        ]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -70,42 +96,48 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
             number = checked_choice(chosen, len(self.engine.pool), "instance")
             self.engine.load(np.zeros(1, np.int64), np.array([number], np.int64))
         self._started = True
-        return self._observation(), {"action_mask": self.action_masks()}
+        self._running = self.engine.batch.ended.item(0) == RUNNING
+        return self._observation(), {"action_mask": self._legal.copy()}
 
     def step(
         self, action: int | np.integer[Any]
     ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pick a node, or end the episode where the spec lets one: the last action."""
-        engine, batch = self.engine, self.engine.batch
-        if not self._started or batch.ended[0] != RUNNING:
+        if not self._running:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset() before step()")
-        node = checked_action(action)
-        if not 0 <= node < batch.layout.choices:  # beyond 64 bits, for example
+        engine, node = self.engine, action if type(action) is int else checked_action(action)
+        if not 0 <= node < len(self._legal):  # beyond 64 bits, for example
             return self._illegal(node)
         self._action[0] = node
-        engine.step(self._action)
-        if engine.kernels.fault[0] == ILLEGAL:
+        if self._play():
+            engine.kernels.raise_faults()  # unless the pick is what is wrong
             return self._illegal(node)
-        info: dict[str, Any] = {"action_mask": self.action_masks()}
-        ended = int(batch.ended[0])
-        if ended != RUNNING:
-            only = engine.environments
-            info |= {word: bool(engine.judge(word, only)[0]) for word in ("correct", "valid")}
-            info["rounds"] = int(batch.rounds[0])
-        truncated = ended == TRUNCATED
-        reward = float(engine.rewards[0])
-        return self._observation(), reward, ended != RUNNING and not truncated, truncated, info
+        info: dict[str, Any] = {"action_mask": self._legal.copy()}
+        ended = engine.batch.ended.item(0)
+        if ended == RUNNING:
+            return self._observation(), self._reward(0), False, False, info
+        self._running, truncated = False, ended == TRUNCATED
+        info |= {clause: self._judged(kernel) for clause, kernel in self._clauses}
+        info["rounds"] = engine.batch.rounds.item(0)
+        return self._observation(), self._reward(0), not truncated, truncated, info
+
+    def _judged(self, kernel: str | None) -> bool:
+        """What a clause says at the end; true if there is no such clause."""
+        if kernel is None:
+            return True
+        self.engine.kernels.judge(kernel, self.engine.environments, self._verdict)
+        return bool(self._verdict[0])
 
     def _illegal(self, node: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         if self.illegal == "raise":
             raise illegal_pick(self.engine.batch, 0, node)
-        self._started = False
+        self._running = self._started = False
         mask = np.zeros_like(self.engine.batch.legal[0])
         return self._observation(), 0.0, True, False, {"action_mask": mask, "illegal": True}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions there are now, as sb3-contrib's maskable algorithms ask for it."""
-        legal: NDArray[np.bool_] = self.engine.batch.legal[0].copy()  # (actions,)
+        legal: NDArray[np.bool_] = self._legal.copy()  # (actions,)
         return legal
 
     def expert(self, name: str | None = None) -> NDArray[np.float64]:
@@ -119,11 +151,3 @@ class GraphEnv(gymnasium.Env[Observation, np.int64]):
             return None
         state = state_of(self.engine.batch, 0)
         return describe_state(state) if self.render_mode == "ansi" else draw_state(state)
-
-    def _observation(self) -> Observation:
-        return {name: row.copy() for name, row in self._rows.items()}
-
-
-def _rows(engine: Engine) -> Observation:
-    """The only slot's part of every array of an observation."""
-    return {name: view[0] for name, view in live_views(engine).items()}

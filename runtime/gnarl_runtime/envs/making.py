@@ -28,12 +28,13 @@ def make(
     *,
     illegal: Illegal = "raise",
     render_mode: str | None = None,
+    copy: bool = True,
     pool: int = 256,
     **options: Any,
 ) -> GraphEnv:
     """A Gymnasium environment for one graph at a time; options as for `make_engine`."""
     engine = make_engine(spec, slots=1, nodes=nodes, seed=seed, pool=pool, **options)
-    return GraphEnv(engine, illegal, render_mode)
+    return GraphEnv(engine, illegal, render_mode, copy)
 
 
 def make_vec(

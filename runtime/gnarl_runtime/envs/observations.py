@@ -13,6 +13,7 @@ Node features are (N,), points (N, 2), pair features (N, N), edge features (E,) 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,21 @@ def live_views(engine: Engine) -> Observation:
     return views
 
 
+def copies_of(rows: Observation) -> Callable[[], Observation]:
+    """A call that copies every row into a new observation.
+
+    Its text has the names in it: looking them up at each call takes as long as what is copied.
+    """
+    parts = ", ".join(f"{name!r}: copy_{name}()" for name in rows)
+    known = {f"copy_{name}": row.copy for name, row in rows.items()}
+    made: Callable[[], Observation] = eval(f"lambda: {{{parts}}}", known)
+    return made
+
+
 def steady_names(engine: Engine) -> tuple[str, ...]:
     """The parts of an observation that nothing but a reset changes."""
-    layout = engine.batch.layout
+    layout, problem = engine.batch.layout, engine.problem
     inputs = [f.name for f in layout.stored() if f.observed and f.stage.steady]
-    return ("n", *inputs) if layout.problem.graph.mutable else ("n", "edges", *inputs)
+    edges = () if problem.graph.mutable else ("edges",)
+    phase = () if len(problem.phases) > 1 else ("phase",)
+    return ("n", *edges, *phase, *inputs)

@@ -18,6 +18,7 @@ from gnarl_runtime.envs.interpreted import illegal_pick
 from gnarl_runtime.envs.observations import Observation, live_views, observation_space, steady_names
 
 Info = dict[str, Any]
+_NONE = np.zeros(0, np.int64)
 
 
 class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
@@ -76,10 +77,10 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """One pick per environment."""
         engine = self.engine
         picks = checked_actions(actions, self.num_envs)
-        engine.step(picks)
+        illegal = engine.step(picks)
         ended = engine.batch.ended
-        wrong = engine.kernels.illegal()
-        if len(wrong):
+        wrong = engine.kernels.illegal() if illegal else _NONE
+        if illegal:
             self._end_illegal(wrong, picks)
         terminated, truncated = ended == TERMINATED, ended == TRUNCATED
         rewards = engine.rewards.copy()

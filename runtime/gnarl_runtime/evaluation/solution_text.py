@@ -50,7 +50,7 @@ def solution_document(problem: Problem, solution: BestEpisode) -> dict[str, Any]
         "objective": solution.objective if known else None,
         "valid": solution.valid,
         "correct": solution.correct,
-        "ended": "truncated" if solution.truncated else "terminated",
+        "ended": _ended(solution),
         "attempts": solution.attempts,
         "search": str(solution.search),
         "decisions": solution.decisions,
@@ -60,6 +60,12 @@ def solution_document(problem: Problem, solution: BestEpisode) -> dict[str, Any]
         "phases": [phase.name for phase in problem.phases],
         "picks": rounds_of(problem, solution, names),
     }
+
+
+def _ended(solution: BestEpisode) -> str:
+    if solution.endless:
+        return "nowhere"
+    return "truncated" if solution.truncated else "terminated"
 
 
 def rounds_of(problem: Problem, solution: BestEpisode, names: Names) -> list[list[Hashable]]:
@@ -148,7 +154,7 @@ def solution_text(
     entries = [
         *(
             [(problem.objectives[0].name, f"{solution.objective + 0.0:.6g}")]
-            if problem.objectives
+            if problem.objectives and not solution.endless
             else []
         ),
         *([("valid", _yes(solution.valid))] if solution.valid is not None else []),
@@ -156,6 +162,7 @@ def solution_text(
         ("steps", f"{len(solution.picks)} in {solution.seconds:.2f} s"),
         *([("search", _search_text(solution))] if solution.search != PICKS else []),
         *([("cut off", "by the limit of rounds")] if solution.truncated else []),
+        *([("no end", "none was found: every way stopped before it")] if solution.endless else []),
         *_state_lines(problem, solution, whole),
     ]
     width = max(len(name) for name, _ in entries)

@@ -18,7 +18,7 @@ from gnarl_runtime.evaluation.scales import rescaled
 from gnarl_runtime.instances.pools import pool_of
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.search.free_experts import free_experts
-from gnarl_runtime.search.outcomes import Keep, Values
+from gnarl_runtime.search.outcomes import Keep, Values, without_ends
 from gnarl_runtime.search.players import ReplayPlayer
 from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.search.searching import search
@@ -41,6 +41,7 @@ class BestEpisode:
     valid: bool | None  # None: the spec has no such clause
     correct: bool | None  # None: unknown without the reference, or no such clause
     truncated: bool
+    endless: bool  # the picks lead to no end of an episode, since none was found
     attempts: int  # episodes to choose from, where their number was asked for
     seconds: float  # of searching, per graph
     search: Strategy = PICKS  # what finds the same again
@@ -128,6 +129,7 @@ def _attempt(
     original = pool_of(compiled.problem, instances, compiled.oracles)
     again = ReplayPlayer(found.outcomes.picks)
     played = play_with(again, compiled, original, max_rounds=attempts.max_rounds, keep=_ENDS)
+    played = without_ends(played, found.endless)
     return replace(found, outcomes=replace(played, seconds=found.outcomes.seconds))
 
 
@@ -139,15 +141,17 @@ def _solution(
     assert outcomes.phases is not None
     assert outcomes.states is not None
     problem, strategy = compiled.problem, found.strategy
+    endless = bool(found.endless[episode])
     return BestEpisode(
         instance=instances[outcomes.instance[episode]],
         state=outcomes.states[episode],
         picks=outcomes.picks[episode],
         phases=outcomes.phases[episode],
         objective=float(outcomes.objective[episode]),
-        valid=None if problem.valid is None else bool(outcomes.valid[episode]),
+        valid=None if problem.valid is None and not endless else bool(outcomes.valid[episode]),
         correct=None if problem.correct is None else bool(outcomes.correct[episode]),
         truncated=bool(outcomes.truncated[episode]),
+        endless=endless,
         attempts=int(strategy.amount or 1) if strategy.name == "sample" else 1,
         seconds=outcomes.seconds / len(instances),
         search=strategy,

@@ -107,22 +107,30 @@ def players_of(evaluation: Figures) -> list[tuple[str, list[Row]]]:
 def table_rows(evaluation: Figures) -> list[list[Cell]]:
     """The cells of all lines, under the same headings in each."""
     players = players_of(evaluation)
+    judged = is_judged(evaluation)
     lines: list[list[Cell]] = []
     for position in range(len(evaluation.rows)):
         for name, rows in players:
             shown = name if len(players) > 1 else ""
-            lines.append(_cells(rows[position], shown))
+            lines.append(_cells(rows[position], shown, judged))
     return lines
 
 
-def _cells(row: Row, player: str) -> list[Cell]:
+def is_judged(evaluation: Figures) -> bool:
+    """Whether an end can be anything but right: where the spec says nothing of it, none can."""
+    problem = evaluation.problem
+    says = problem.valid is not None or problem.correct is not None
+    return says or any(row.success < 1 for _, rows in players_of(evaluation) for row in rows)
+
+
+def _cells(row: Row, player: str, judged: bool) -> list[Cell]:
     low, high = row.ci95
     own = [
         ("nodes", str(row.nodes)),
         ("player", player),
         ("graphs", str(row.graphs)),
-        ("success", f"{100 * row.success:.1f} %"),
-        ("95 %", f"{100 * low:.1f} – {100 * high:.1f}"),
+        ("success", f"{100 * row.success:.1f} %" if judged else ""),
+        ("95 %", f"{100 * low:.1f} – {100 * high:.1f}" if judged else ""),
         ("objective", _number(row.objective)),
         ("ratio", _number(row.ratio)),
         ("to best", "" if row.ratio == row.to_reference else _number(row.to_reference)),

@@ -173,33 +173,72 @@ def copy_rows(source, picks, target, slots, blank):  # type: ignore[no-untyped-d
                 room[i] = blank
 
 
+def copy_cells(source: Values, picks: Index, target: Values, slots: Index, blank: int) -> None:
+    """The same for numbers of other sizes: a batch with room for fewer edges has shorter ids."""
+    both = zip(source.shape[1:], target.shape[1:], strict=True)
+    corner = tuple(slice(min(ours, theirs)) for ours, theirs in both)
+    target[slots] = blank
+    for pick, slot in zip(picks, slots, strict=True):
+        target[slot][corner] = source[pick][corner]
+
+
 class Copier:
     """Copies graphs, tags, inputs and oracles from one batch to another, again and again."""
 
     def __init__(self, source: Batch, target: Batch) -> None:
         verify_room(source, target)
         self.source, self.target = source, target
-        self.graph = _parts(_graph(source, target))
+        graph = [pair for pair in _graph(source, target) if pair[1].size]
+        self.graph = _parts(pair for pair in graph if pair[0].dtype == pair[1].dtype)
+        self.resized = [
+            (ours, theirs, -1 if blank else 0)
+            for ours, theirs, blank in graph
+            if ours.dtype != theirs.dtype
+        ]
         self.rest = _parts(_values(source, target))
+        self.alike = all_alike(target)
+        # Where the room is the same, rows are copied as they are.
+        everything = self.graph + self.rest
+        self.same_room = all(ours.shape[1:] == theirs.shape[1:] for ours, theirs, _ in everything)
 
-    def copy(self, picks: Index, slots: Index) -> None:
-        """Put what the source has in `picks` into the target's `slots`."""
-        others = other_graphs(self.source, picks, self.target, slots)
+    def copy(self, picks: Index, slots: Index) -> Index:
+        """Put what the source has in `picks` into the target's `slots`; out come those of them
+        that got another graph than they had."""
+        if len(slots) == 1 and self.same_room:
+            return slots if self._copy_one(int(picks[0]), int(slots[0])) else slots[:0]
+        others = (
+            self.target.n[slots] != self.source.n[picks]
+            if self.alike
+            else np.ones(len(slots), np.bool_)
+        )
         for ours, theirs, blank in self.graph:
             copy_rows(ours, picks[others], theirs, slots[others], blank)
+        for ours, theirs, blank in self.resized:
+            copy_cells(ours, picks[others], theirs, slots[others], blank)
         for ours, theirs, blank in self.rest:
             copy_rows(ours, picks, theirs, slots, blank)
         room = self.source.rowptr.shape[1]
         if self.target.rowptr.shape[1] > room:
             self.target.rowptr[slots, room:] = self.source.rowptr[picks, -1:]
+        changed: Index = slots[others]
+        return changed
+
+    def _copy_one(self, pick: int, slot: int) -> bool:
+        """Whole rows into one slot, which calls of compiled code cost more than; whether it got
+        another graph."""
+        other = not self.alike or bool(self.target.n[slot] != self.source.n[pick])
+        if other:
+            for ours, theirs, _ in self.graph:
+                theirs[slot] = ours[pick]
+        for ours, theirs, _ in self.rest:
+            theirs[slot] = ours[pick]
+        return other
 
 
-def other_graphs(source: Batch, picks: Index, target: Batch, slots: Index) -> NDArray[np.bool_]:
-    """Whether each slot has another graph than it is about to get: all complete ones of a size
-    are the same."""  # (slots,)
-    graph = target.layout.problem.graph
-    alike = graph.complete and not graph.directed and not graph.mutable
-    return (target.n[slots] != source.n[picks]) if alike else np.ones(len(slots), np.bool_)
+def all_alike(batch: Batch) -> bool:
+    """Whether all graphs of a size are the same: complete ones that nothing changes."""
+    graph = batch.layout.problem.graph
+    return graph.complete and not graph.directed and not graph.mutable
 
 
 _Pair = tuple[Values, Values, int]

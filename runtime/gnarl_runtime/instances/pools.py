@@ -78,15 +78,22 @@ class Pool:
         """The oracles that were solved."""
         return self.batch.layout.oracles
 
-    def copy_into(self, batch: Batch, slots: ArrayLike, picks: ArrayLike) -> None:
-        """Put instances `picks` into `slots` of a batch; a reset of these slots must follow."""
-        if not self._copiers or self._copiers[0].target is not batch:
-            self._copiers[:] = [Copier(self.batch, batch)]
+    def copy_into(self, batch: Batch, slots: ArrayLike, picks: ArrayLike) -> NDArray[np.int64]:
+        """Put instances `picks` into `slots` of a batch; a reset of these slots must follow.
+
+        Out come the slots that got another graph than they had.
+        """
         chosen = _indices(picks, len(self), "instance")
         places = _indices(slots, batch.layout.slots, "slot")
         if len(chosen) != len(places):
             raise ValueError(f"expected a pick per slot, found {len(chosen)} for {len(places)}")
-        self._copiers[0].copy(chosen, places)
+        return self.copier(batch).copy(chosen, places)
+
+    def copier(self, batch: Batch) -> Copier:
+        """What copies instances into a batch and takes their numbers as they are."""
+        if not self._copiers or self._copiers[0].target is not batch:
+            self._copiers[:] = [Copier(self.batch, batch)]
+        return self._copiers[0]
 
     def sampler(self, seed: int) -> Sampler:
         """Which instance an environment gets in which of its episodes."""

@@ -48,6 +48,10 @@ class Output:
     values: Tensor  # (graphs,)
     pooled: Tensor  # (graphs, width) what the critic read
 
+    def detached(self) -> Output:
+        """The same numbers, from which no gradient goes back."""
+        return Output(self.logits.detach(), self.values.detach(), self.pooled.detach())
+
 
 class Policy(nn.Module):  # type: ignore[misc]
     """Encoders, a processor, a proto-action actor and a critic."""

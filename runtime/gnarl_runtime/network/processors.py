@@ -209,11 +209,18 @@ def _gatv2(config: PolicyConfig) -> nn.Module:
     return Gatv2(config)
 
 
+def _triplets(config: PolicyConfig) -> nn.Module:
+    from gnarl_runtime.network.triplets import Triplets
+
+    return Triplets(config)
+
+
 # A further processor is a module with the interface above and a line here; or pass an instance
 # to Policy.
 PROCESSORS: dict[str, Callable[[PolicyConfig], nn.Module]] = {
     "mpnn": _mpnn,
     "gatv2": _gatv2,
+    "triplets": _triplets,
 }
 
 

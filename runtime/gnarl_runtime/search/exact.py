@@ -39,14 +39,20 @@ def search_exact(task: Task, amount: float | None) -> Answers:
     limits = LIMITS if amount is None else replace(LIMITS, decisions=int(amount))
     known, spent = first_plays(task)
     prover = Prover(task)
-    picks, decisions, proven = [], [], []
+    picks, decisions, proven, endless = [], [], [], []
     for instance, best in enumerate(known):
         found, is_proven = prover.prove(instance, best, limits)
         picks.append(found.best.picks)
         decisions.append(found.decisions + spent[instance])
         proven.append(is_proven)
+        endless.append(not found.best.played)
         task.progress(instance + 1, len(known))
-    return Answers(tuple(picks), np.array(decisions, np.int64), np.array(proven, np.bool_))
+    return Answers(
+        tuple(picks),
+        np.array(decisions, np.int64),
+        np.array(proven, np.bool_),
+        endless=np.array(endless, np.bool_),
+    )
 
 
 class Prover:

@@ -77,6 +77,16 @@ def blank_outcomes(
     )
 
 
+def without_ends(outcomes: Outcomes, endless: NDArray[np.bool_]) -> Outcomes:
+    """Episodes (E,) that came to no end are no answers: neither valid nor worth anything."""
+    return replace(
+        outcomes,
+        valid=outcomes.valid & ~endless,
+        correct=outcomes.correct & ~endless,
+        objective=np.where(endless, np.nan, outcomes.objective),
+    )
+
+
 def join_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
     """Episodes on several pools as if on one; picks and states are left out."""
     sizes = [int(part.instance.max()) + 1 for part in parts]

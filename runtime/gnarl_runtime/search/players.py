@@ -86,17 +86,19 @@ class ExpertPlayer:
     """An expert of the spec, with which the engine was compiled.
 
     Without an answer at the start of a round it is done and stops; inside a round, where it
-    cannot stop, any legal node will do.
+    cannot stop, any legal node will do. Of several answers it draws one, or takes the `first`.
     """
 
     expert: str
     seed: int = 0
+    first: bool = False
 
     def choose(self, engine: Engine, turn: Turn) -> Index:
         chances = engine.expert(self.expert, slots=turn.slots)[turn.slots]
         silent = ~chances.any(axis=1)
         chances[silent] = engine.batch.legal[turn.slots[silent]]
-        picks = draw_picks(chances, turn.uniform(self.seed, "expert"))
+        drawn = np.zeros(len(turn.slots)) if self.first else turn.uniform(self.seed, "expert")
+        picks = draw_picks(chances, drawn)
         picks[silent & engine.batch.opening(turn.slots)] = STOP
         return picks
 

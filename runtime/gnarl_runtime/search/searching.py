@@ -6,13 +6,15 @@ import time
 from dataclasses import replace
 from importlib import import_module
 
+import numpy as np
+
 from gnarl_dsl.brought_names import is_brought
 from gnarl_dsl.externs import brought_as
 from gnarl_dsl.model import Trade
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.search.arena import Arena
-from gnarl_runtime.search.outcomes import Keep
+from gnarl_runtime.search.outcomes import Keep, without_ends
 from gnarl_runtime.search.players import ReplayPlayer
 from gnarl_runtime.search.rollout import play_with
 from gnarl_runtime.search.strategy import Strategy, verify_drivers
@@ -77,12 +79,14 @@ def search(
         max_rounds=max_rounds,
         keep=replace(keep, picks=True),
     )
+    endless = np.zeros(len(pool), np.bool_) if answers.endless is None else answers.endless
     return Found(
-        replace(outcomes, seconds=seconds),
+        replace(without_ends(outcomes, endless), seconds=seconds),
         answers.decisions,
         answers.proven,
         answers.history or tuple(() for _ in range(len(pool))),
         answers.ran or strategy,
+        endless,
     )
 
 

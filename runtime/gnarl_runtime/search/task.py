@@ -63,6 +63,7 @@ class Answers:
     proven: NDArray[np.bool_]  # (I,) nothing can be better
     history: tuple[tuple[Moment, ...], ...] = ()  # (I,) each from the first episode to the best
     ran: Strategy | None = None  # if not the one that was asked for: what repeats it
+    endless: NDArray[np.bool_] | None = None  # (I,) no end is known: the picks lead to none
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,7 @@ class Found:
     proven: NDArray[np.bool_]  # (I,)
     history: tuple[tuple[Moment, ...], ...]
     strategy: Strategy  # what repeats it: `work:N` if `time:S` was asked for
+    endless: NDArray[np.bool_]  # (I,) no end of an episode is known, so this is none
 
 
 def unproven(task: Task) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.training.imitation.imitation import ImitationTrainer
 from gnarl_runtime.training.improve.improve import ImproveTrainer
 from gnarl_runtime.training.ppo.ppo import PpoTrainer
+from gnarl_runtime.training.team.team import ALONE, Team
 from gnarl_runtime.training.trainer import Metrics, Stretch, Trainer
 
 _PARTS: Mapping[str, Callable[..., Trainer]] = {
@@ -35,9 +36,10 @@ class ChainTrainer:
         policy: Policy | None = None,
         pool: Pool | None = None,
         progress: Progress | None = None,
+        team: Team = ALONE,
     ) -> None:
         self.problem, self.recipe, self.seed = problem, recipe, seed
-        self.pool, self.progress = pool, progress
+        self.pool, self.progress, self.team = pool, progress, team
         self.names = TRAINERS[recipe.trainer].parts
         counts = [int(getattr(recipe, name).updates) for name in self.names]
         self.ends = [sum(counts[: k + 1]) for k in range(len(counts))]
@@ -48,7 +50,7 @@ class ChainTrainer:
     def _make(self, policy: Policy | None) -> Trainer:
         make = _PARTS[self.names[self.place]]
         drawn = {"pool": self.pool, "progress": self.progress}
-        return make(self.problem, self.recipe, self.seed, policy, **drawn)
+        return make(self.problem, self.recipe, self.seed, policy, **drawn, team=self.team)
 
     @property
     def begin(self) -> int:

@@ -14,6 +14,7 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.recipe_reading import reading_for
 from gnarl_runtime.envs.engine import Engine
 from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.training.team.team import ALONE, Team
 
 
 def fresh_policy(problem: Problem, recipe: Recipe, seed: int) -> Policy:
@@ -31,14 +32,18 @@ def vary_rounds(policy: Policy, seed: int, done: int) -> None:
         policy.use_rounds(int(stream(seed, "rounds", done).integers(least, config.rounds + 1)))
 
 
-def scale_scores(policy: Policy, engine: Engine, spread: float) -> None:
-    """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph."""
+def scale_scores(policy: Policy, engine: Engine, spread: float, team: Team = ALONE) -> None:
+    """Choose the temperature so that scores of legal nodes deviate by `spread` within a graph.
+
+    Of the graphs of all processes: each has an engine with a share of them.
+    """
     packed = pack(engine.batch, engine.environments, policy.signature)
     graph = packed.choice_graph[packed.choice_legal]
     with torch.no_grad():
         logits = policy(packed).logits.double().cpu().numpy()[packed.choice_legal]
         count = np.maximum(np.bincount(graph, minlength=packed.graphs), 1)  # (graphs,)
         mean = np.bincount(graph, logits, packed.graphs) / count
-        found = float(np.sqrt(np.square(logits - mean[graph]).mean()))
+        squares, nodes = team.sums(np.square(logits - mean[graph]).sum(), len(logits))
+        found = math.sqrt(squares / nodes)
         if found > 0:  # nodes that all look the same have no scale
             policy.actor.log_temperature += math.log(found / spread)

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
@@ -21,6 +21,7 @@ from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.weight_arrays import is_finite
 from gnarl_runtime.training.events import EventWriter
 from gnarl_runtime.training.run_folder import LAST, Config, Progress, RunError, RunFolder
+from gnarl_runtime.training.team.team import ALONE, Team
 from gnarl_runtime.training.trainer import Trainer
 from gnarl_runtime.training.validate import Scores, Validator
 
@@ -122,8 +123,11 @@ class Loop:
         run: RunFolder,
         config: Config,
         problem: Problem,
-        validator: Validator,
+        validator: Validator | None,
+        team: Team = ALONE,
     ) -> None:
+        """Of a team, one process validates, writes and reports; the others have no validator."""
+        self.team = team
         self.trainer, self.run, self.config = trainer, run, config
         self.problem, self.validator = problem, validator
         self.recipe: Recipe = config.recipe
@@ -133,6 +137,7 @@ class Loop:
         self.began = self.saved = self.reported = time.monotonic()
         self.stretch = trainer.stretch
         self.before = self.cpu_before = 0.0  # seconds of earlier processes
+        self.others = 0.0  # CPU seconds of the other workers of this part of the run
         self.pace = Pace(0, self.began)
 
     def resume(self) -> None:
@@ -143,7 +148,9 @@ class Loop:
             self.trainer.restore(arrays, self.progress.done)
             if not is_finite(self.trainer.policy):
                 raise RunError(f"cannot continue: the weights in {self.run.path} are not finite")
-        self.run.forget_after(self.progress.done)
+        self.team.wait()  # until everybody has read what is about to be written
+        if self.team.leads:
+            self.run.forget_after(self.progress.done)
         self.before = self.progress.seconds
         self.cpu_before = self.progress.cpu_seconds
 
@@ -151,18 +158,18 @@ class Loop:
         """Update until the end, or until somebody presses Ctrl-C; then what there is is saved."""
         self.began = time.monotonic()
         self.pace = Pace(self.trainer.done, self.began)
-        with closing(EventWriter(self.run.path / "events")) as events, Interrupts() as interrupts:
+        with self._events() as events, Interrupts() as interrupts:
             while self.trainer.done < self.trainer.updates and not self._is_over():
                 self._follow_pace()
                 metrics = self.trainer.update()
                 self._require_finite(metrics)
                 self.means.add(metrics)
-                self._after_update(watch, events)
-                if interrupts.asked:
+                if self._after_update(watch, events, interrupts.asked):
                     self._save()
                     raise KeyboardInterrupt
         self._save()
-        self.run.save_weights(LAST, self.trainer, self._meta(self._latest_scores))
+        if self.team.leads:
+            self.run.save_weights(LAST, self.trainer, self._meta(self._latest_scores))
         return Finished(self.progress, self.trainer.done < self.trainer.updates)
 
     def _require_finite(self, metrics: Mapping[str, float]) -> None:
@@ -187,29 +194,46 @@ class Loop:
             self.stretch = self.trainer.stretch
             self.pace = Pace(self.trainer.done, time.monotonic())
 
-    def _after_update(self, watch: Watcher, events: EventWriter) -> None:
+    def _events(self) -> AbstractContextManager[EventWriter | None]:
+        return closing(EventWriter(self.run.path / "events")) if self.team.leads else nullcontext()
+
+    def _after_update(self, watch: Watcher, events: EventWriter | None, asked: bool) -> bool:
+        """Validate, report and save where it is time; whether somebody wants to stop."""
         done, now = self.trainer.done, time.monotonic()
+        late = self.team.leads and now - self.saved > SAVE_EVERY
+        # What hangs on a clock or on a key is decided together: saving takes everybody.
+        wish, save, cpu = self.team.sums(asked, late, time.process_time())
+        self.others = cpu - time.process_time()
         self._clock(now)
         self.progress = replace(self.progress, done=done)
         due = self._is_due(done)
         scores = self._validate() if due else None
-        if scores or now - self.reported > REPORT_EVERY:
+        if events is not None and (scores or now - self.reported > REPORT_EVERY):
             self._report(watch, events, scores)
-        if due or now - self.saved > SAVE_EVERY:
+        if due or save:
             self._save()
+        return wish > 0
 
     def _is_due(self, done: int) -> bool:
-        """Whether to validate now; parts that others follow are validated at their end only."""
+        """Whether to validate now; parts that others follow are validated at their end only.
+
+        What follows may undo what was learned, so each of these ends may be the best.
+        """
         ahead = self.trainer.stretch
         regular = not ahead.then and (done - ahead.begin) % self.recipe.validate_every == 0
-        return regular or done == self.trainer.updates
+        return regular or done in (ahead.begin, self.trainer.updates)
 
     def _clock(self, now: float) -> None:
-        seconds, cpu = self.before + now - self.began, self.cpu_before + time.process_time()
-        self.progress = replace(self.progress, seconds=seconds, cpu_seconds=cpu)
+        seconds = self.before + now - self.began
+        spent = self.cpu_before + self.others + time.process_time()
+        self.progress = replace(self.progress, seconds=seconds, cpu_seconds=spent)
 
     def _validate(self) -> Scores:
-        scores = self.validator.scores(self.trainer.best_policy())
+        own: Scores | None = None
+        if self.validator is not None:
+            own = self.validator.scores(self.trainer.best_policy())
+        scores = self.team.told(own)
+        assert scores is not None  # the leader's
         perfect = self.progress.perfect + 1 if scores.success == 1.0 else 0
         flat = self.progress.flat + 1 if scores.order == self.progress.latest else 0
         self._latest_scores = scores.metrics
@@ -217,7 +241,8 @@ class Loop:
         done = self.trainer.done
         if self._better(scores, done):
             self.progress = replace(self.progress, best=scores.order, best_at=done)
-            self.run.save_best(self.trainer, self._meta(scores.metrics))
+            if self.team.leads:
+                self.run.save_best(self.trainer, self._meta(scores.metrics))
         return scores
 
     def _better(self, scores: Scores, done: int) -> bool:
@@ -262,5 +287,7 @@ class Loop:
         watch(Report(done, updates, rate, left, stretch.then, means, scores, best))
 
     def _save(self) -> None:
-        self.run.save_state(self.trainer, self.progress)
+        arrays = self.trainer.arrays()  # of everybody
+        if self.team.leads:
+            self.run.save_state(arrays, self.progress)
         self.saved = time.monotonic()

@@ -154,9 +154,9 @@ class RunFolder:
 
     # What it takes to continue
 
-    def save_state(self, trainer: Trainer, progress: Progress) -> None:
+    def save_state(self, arrays: Arrays, progress: Progress) -> None:
         """One file, so that there is never half of a state."""
-        write_arrays(self.path / STATE, trainer.arrays(), json.dumps(vars(progress)))
+        write_arrays(self.path / STATE, arrays, json.dumps(vars(progress)))
 
     @property
     def has_state(self) -> bool:

@@ -54,7 +54,10 @@ class Trainer(Protocol):
         ...
 
     def arrays(self) -> Arrays:
-        """Weights, optimizer, environment: whatever the next update depends on."""
+        """Weights, optimizer, environment: whatever the next update depends on.
+
+        Of the graphs of all processes in the hands of the one that leads a team.
+        """
         ...
 
     def restore(self, arrays: Arrays, done: int) -> None:

@@ -42,7 +42,7 @@ class _Episode:
 
 
 def record(
-    compiled: Compiled, pool: Pool, expert: str, seed: int, progress: Progress | None = None
+    compiled: Compiled, pool: Pool, player: ExpertPlayer, progress: Progress | None = None
 ) -> Trajectories:
     """Every instance of the pool, all of one size, played by an expert to its end."""
     scribe = _Scribe(compiled.problem)
@@ -50,7 +50,7 @@ def record(
     episodes: list[_Episode] = []
     for start in range(0, len(pool), side_by_side):
         numbers = np.arange(start, min(start + side_by_side, len(pool)))
-        episodes += _played(compiled, pool, numbers, ExpertPlayer(expert, seed), scribe)
+        episodes += _played(compiled, pool, numbers, player, scribe)
         if progress is not None:
             progress("episodes", len(episodes), len(pool))
     nodes = int(pool.batch.n[0])
@@ -58,8 +58,8 @@ def record(
     return Trajectories(
         problem=compiled.problem.name,
         hash=compiled.problem.hash,
-        expert=expert,
-        seed=seed,
+        expert=player.expert,
+        seed=player.seed,
         nodes=nodes,
         inputs=_stacked([episode.given for episode in episodes]),
         hints=_padded(scribe.hints, [episode.steps for episode in episodes], nodes),

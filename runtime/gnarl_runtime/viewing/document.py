@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gnarl_compiler.graphs.instance import Instance
+from gnarl_compiler.interpret.state import Change
 from gnarl_compiler.interpret.trace import describe_changes
 from gnarl_dsl.model import Feature, Problem
 from gnarl_dsl.model.kinds import GRAPH, NODE, ORACLE, PAIR
 from gnarl_runtime.viewing.places import ASPECT, Places
 from gnarl_runtime.viewing.recording import (
-    Decision,
     Moment,
     Recording,
     labels_of,
@@ -95,14 +96,11 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Page:
-    """Everything the page shows."""
+class Scene:
+    """What stays the same through all episodes on an instance."""
 
     problem: str
     doc: str
-    subtitle: str
-    player: str
-    adviser: str | None
     aspect: float
     directed: bool
     complete: bool
@@ -115,46 +113,74 @@ class Page:
     masks: tuple[Column, ...]
     phases: tuple[PhaseInfo, ...]
     sources: tuple[SourceFile, ...]
-    reasons: tuple[str, ...]
     reward: str | None
     objectives: tuple[str, ...]
     horizon: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything the page shows."""
+
+    scene: Scene
+    subtitle: str
+    player: str
+    adviser: str | None
+    reasons: tuple[str, ...]
     ending: str
     frames: tuple[Frame, ...]
 
 
 def page_of(recording: Recording, places: Places, subtitle: str) -> Page:
     """The page of a recording."""
-    problem, graph = recording.problem, recording.instance.graph
-    reasons = _Numbered()
-    shown = [feature for feature in problem.features if feature.stage is not ORACLE]
-    complete = graph.n > 2 and graph.m * (1 if graph.directed else 2) == graph.n * (graph.n - 1)
+    problem, instance = recording.problem, recording.instance
+    reasons = Numbered()
+    frames = tuple(frame_of(problem, instance, moment, reasons) for moment in recording.moments)
     return Page(
-        problem=problem.name,
-        doc=problem.doc,
+        scene=scene_of(
+            *(problem, instance, places, recording.adviser, recording.reward, recording.horizon)
+        ),
         subtitle=subtitle,
         player=recording.player,
         adviser=recording.adviser,
+        reasons=tuple(reasons.known),
+        ending=ending_of(recording),
+        frames=frames,
+    )
+
+
+def scene_of(
+    problem: Problem,
+    instance: Instance,
+    places: Places,
+    adviser: str | None,
+    reward: str | None,
+    horizon: float,
+) -> Scene:
+    """A problem on an instance, beside the lines of the expert that is asked."""
+    graph = instance.graph
+    shown = _shown(problem)
+    complete = graph.n > 2 and graph.m * (1 if graph.directed else 2) == graph.n * (graph.n - 1)
+    return Scene(
+        problem=problem.name,
+        doc=problem.doc,
         aspect=ASPECT,
         directed=graph.directed,
         complete=complete,
-        labels=labels_of(recording.instance),
+        labels=labels_of(instance),
         places=tuple((round(float(x), 4), round(float(y), 4)) for x, y in places),
         edges=_pairs(graph.edges()),
-        weights=_weights(recording),
+        weights=_weights(problem, instance),
         node_features=(*_columns(_of_nodes(shown)), *map(_from_pick, _of_rows(shown))),
         graph_features=_columns(_of_graph(shown)),
         masks=_columns(_of_pairs(shown)),
-        phases=_phases(problem, recording.adviser),
+        phases=_phases(problem, adviser),
         sources=tuple(
             SourceFile(PurePath(source.name).name, source.text) for source in problem.sources
         ),
-        frames=tuple(_frame(recording, moment, reasons) for moment in recording.moments),
-        reasons=tuple(reasons.known),
-        reward=recording.reward,
+        reward=reward,
         objectives=tuple(entry.name for entry in problem.objectives),
-        horizon=_text(recording.horizon),
-        ending=ending_of(recording),
+        horizon=_text(horizon),
     )
 
 
@@ -170,7 +196,7 @@ def ending_of(recording: Recording) -> str:
     return ", ".join(words)
 
 
-class _Numbered:
+class Numbered:
     """Texts by number: the same reason is given in many frames."""
 
     def __init__(self) -> None:
@@ -181,6 +207,10 @@ class _Numbered:
 
 
 # Features: which are shown where
+
+
+def _shown(problem: Problem) -> list[Feature]:
+    return [feature for feature in problem.features if feature.stage is not ORACLE]
 
 
 def _of_nodes(features: Sequence[Feature]) -> list[Feature]:
@@ -226,10 +256,10 @@ def _phases(problem: Problem, expert: str | None) -> tuple[PhaseInfo, ...]:
     )
 
 
-def _weights(recording: Recording) -> Weights | None:
+def _weights(problem: Problem, instance: Instance) -> Weights | None:
     """The first input that gives every edge a number."""
-    inputs, graph = recording.instance.inputs, recording.instance.graph
-    for feature in recording.problem.features:
+    inputs, graph = instance.inputs, instance.graph
+    for feature in problem.features:
         if feature.name in inputs and feature.is_number and feature.width == 2:
             values = inputs[feature.name][tuple(graph.edges().T)]
             return Weights(feature.name, tuple(_number(v) for v in values))
@@ -239,11 +269,12 @@ def _weights(recording: Recording) -> Weights | None:
 # Frames
 
 
-def _frame(recording: Recording, moment: Moment, reasons: _Numbered) -> Frame:
-    problem, made = recording.problem, moment.decision
-    before, now = recording.instance.graph.adjacency, moment.adjacency
-    directed = recording.instance.graph.directed
-    shown = [feature for feature in problem.features if feature.stage is not ORACLE]
+def frame_of(problem: Problem, instance: Instance, moment: Moment, reasons: Numbered) -> Frame:
+    """A moment of an episode on an instance."""
+    made = moment.decision
+    before, now = instance.graph.adjacency, moment.adjacency
+    directed = instance.graph.directed
+    shown = _shown(problem)
     return Frame(
         round=moment.round,
         phase=moment.phase,
@@ -260,7 +291,7 @@ def _frame(recording: Recording, moment: Moment, reasons: _Numbered) -> Frame:
         masks=tuple(_true_pairs(f, moment, directed) for f in _of_pairs(shown)),
         added=_where(now & ~before, directed),
         removed=_where(before & ~now, directed),
-        changes=_changes(recording, made) if made else (),
+        changes=changes_of(problem, instance, made.changes) if made else (),
         written=written_lines(problem, made.changes) if made else (),
         why_not=tuple((node, reasons(text)) for node, text in made.why_not) if made else (),
         reward=_text(made.reward) if made else "",
@@ -269,9 +300,11 @@ def _frame(recording: Recording, moment: Moment, reasons: _Numbered) -> Frame:
     )
 
 
-def _changes(recording: Recording, made: Decision) -> tuple[str, ...]:
-    labels = labels_of(recording.instance)
-    return tuple(describe_changes(recording.problem, made.changes, labels))
+def changes_of(
+    problem: Problem, instance: Instance, changes: tuple[Change, ...]
+) -> tuple[str, ...]:
+    """What a pick changed, in words."""
+    return tuple(describe_changes(problem, changes, labels_of(instance)))
 
 
 def _values(feature: Feature, moment: Moment) -> Any:

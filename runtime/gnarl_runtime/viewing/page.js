@@ -5,7 +5,7 @@
 function go(step) {
   now = Math.max(0, Math.min(end, step));
   const frame = frames[now], after = frames[now + 1];
-  drawEdges(frame, after); drawArrows(frame, after); drawWeights(frame); drawNodes(frame);
+  drawing.draw(frame, { after });
   fillTable(frame, after); mark(frame); facts(frame); effects(frame);
   el("status").textContent = sentence(frame);
   el("scrub").value = String(now);
@@ -64,25 +64,25 @@ function marks() {
   box.setAttribute("viewBox", `0 0 ${Math.max(1, end)} 9`);
   frames.forEach((frame, k) => {
     if (frame.pick === null) return;
-    const begins = frame.phase === 0 && data.phases.length > 1 && end <= 200;
+    const begins = frame.phase === 0 && scene.phases.length > 1 && end <= 200;
     if (begins) draw(box, "line", { x1: k, x2: k, y1: 0, y2: 5, class: "round" });
     const differs = advised(frame).length && !agrees(frame);
     if (differs) draw(box, "rect", { x: k - 0.003 * end, width: 0.006 * end, y: 0, height: 9, class: "differs" });
   });
 }
 
-el("problem").textContent = data.problem;
+el("problem").textContent = scene.problem;
 el("subtitle").textContent = data.subtitle;
-el("doc").textContent = data.doc;
+el("doc").textContent = scene.doc;
 el("scrub").max = String(end);
 el("spec-hint").textContent = "lines that this step runs";
 const asked = frames.filter((frame) => frame.pick !== null && advised(frame).length);
 if (data.adviser !== null && asked.length && !data.player.startsWith("expert"))
   el("agreement").textContent = `the expert agrees in ${asked.filter(agrees).length} of ${asked.length} steps`;
 make(el("fill"), "option", { value: "-1" }, "nothing");
-fillable.forEach(({ column, at }) => make(el("fill"), "option", { value: String(at) }, column.name));
-el("fill").value = String(filled);
-el("fill").addEventListener("change", () => { filled = Number(el("fill").value); clear(el("legend")); legend(); go(now); });
+drawing.fill.options.forEach(({ column, at }) => make(el("fill"), "option", { value: String(at) }, column.name));
+el("fill").value = String(drawing.fill.at);
+el("fill").addEventListener("change", () => { drawing.fill.at = Number(el("fill").value); legend(); go(now); });
 marks();
 legend();
 const wanted = /^#step=(\d+)$/.exec(location.hash);

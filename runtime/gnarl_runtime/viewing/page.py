@@ -19,15 +19,16 @@ from gnarl_dsl import __version__
 from gnarl_runtime.viewing.document import Page
 
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
-_SCRIPTS = ("page_base.js", "page_graph.js", "page_tables.js", "page.js")  # one after the other
+_STYLES = ("drawing.css", "page.css")
+_SCRIPTS = ("drawing.js", "page_base.js", "page_tables.js", "page.js")  # one after the other
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def page_text(page: Page) -> str:
     """The whole file."""
-    style, script = _part("page.css"), "\n".join(map(_part, _SCRIPTS))
+    style, script = "\n".join(map(_part, _STYLES)), "\n".join(map(_part, _SCRIPTS))
     holes = {
-        "title": html.escape(f"{page.problem}: {page.player}"),
+        "title": html.escape(f"{page.scene.problem}: {page.player}"),
         "version": html.escape(__version__),
         "style": style,
         "script": script,

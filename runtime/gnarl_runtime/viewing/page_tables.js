@@ -2,7 +2,7 @@
 
 // Tables
 
-const columns = data.node_features.map((column, at) => ({ column, at })).filter(({ column }) => !column.single);
+const columns = scene.node_features.map((column, at) => ({ column, at })).filter(({ column }) => !column.single);
 const head = make(document.querySelector("#nodes thead"), "tr");
 const heading = (text, small, title) => {
   const th = make(head, "th", { scope: "col", title: title || "" }, text);
@@ -12,14 +12,14 @@ heading("node", "", "");
 heading("chance", "of the pick", "how likely the one who picks finds each node");
 if (data.adviser !== null) heading("expert", data.adviser, "what the expert of the spec would pick here");
 columns.forEach(({ column }) => heading(column.name, `${column.stage} ${column.type}`, column.doc));
-const rows = data.labels.map((label, v) => {
+const rows = scene.labels.map((label, v) => {
   const tr = make(document.querySelector("#nodes tbody"), "tr");
   make(tr, "th", { scope: "row" }, label);
   const chance = make(tr, "td", { class: "chance" });
   const expert = data.adviser !== null ? make(tr, "td", { class: "expert" }) : null;
   const cells = columns.map(() => make(tr, "td"));
-  tr.addEventListener("mouseenter", () => { hovered = v; nodes[v].group.classList.add("hover"); });
-  tr.addEventListener("mouseleave", () => { hovered = null; nodes[v].group.classList.remove("hover"); });
+  tr.addEventListener("mouseenter", () => { hovered = v; drawing.mark(v, true); });
+  tr.addEventListener("mouseleave", () => { hovered = null; drawing.mark(v, false); });
   tr.addEventListener("click", () => pin(v));
   return { tr, chance, expert, cells };
 });
@@ -42,25 +42,25 @@ function fillTable(frame, after) {
   });
   const values = el("graph-values");
   clear(values);
-  data.graph_features.forEach((column, at) => {
+  scene.graph_features.forEach((column, at) => {
     const box = make(values, "div");
     make(box, "dt", { title: column.doc }, column.name);
     const old = frame.graph[at], next = (after || frame).graph[at];
     make(box, "dd", {}, old === next ? valueText(column, old) : `${valueText(column, old)} → ${valueText(column, next)}`);
   });
-  data.node_features.forEach((column, at) => {
+  scene.node_features.forEach((column, at) => {
     if (!column.single) return;
     const box = make(values, "div");
     make(box, "dt", { title: column.doc }, column.name);
-    make(box, "dd", {}, frame.nodes[at] < 0 ? "unset" : `node ${data.labels[frame.nodes[at]]}`);
+    make(box, "dd", {}, frame.nodes[at] < 0 ? "unset" : `node ${scene.labels[frame.nodes[at]]}`);
   });
 }
 
 // The spec
 
 const lines = new Map();
-data.sources.forEach((file, number) => {
-  if (data.sources.length > 1) make(el("source"), "div", { class: "file" }, file.name);
+scene.sources.forEach((file, number) => {
+  if (scene.sources.length > 1) make(el("source"), "div", { class: "file" }, file.name);
   file.text.replace(/\n$/, "").split("\n").forEach((text, k) => {
     const row = make(el("source"), "div", { class: "row" });
     make(row, "span", { class: "number" }, String(k + 1));
@@ -71,7 +71,7 @@ data.sources.forEach((file, number) => {
 function mark(frame) {
   for (const { row, mark } of lines.values()) { row.className = "row"; mark.textContent = ""; }
   if (frame.pick === null) return;
-  const phase = data.phases[frame.phase];
+  const phase = scene.phases[frame.phase];
   const put = (where, kind, text) => where.forEach(([file, line]) => {
     const entry = lines.get(`${file} ${line}`);
     if (entry) { entry.row.className = `row ${kind}`; entry.mark.textContent = text; }
@@ -94,21 +94,21 @@ function advised(frame) { return (frame.advice || []).map(([v]) => v); }
 const agrees = (frame) => frame.pick !== null && advised(frame).includes(frame.pick);
 function sentence(frame) {
   if (frame.pick === null) return `Step ${end} of ${end}: the end. ${data.ending[0].toUpperCase()}${data.ending.slice(1)}.`;
-  const phase = data.phases[frame.phase];
+  const phase = scene.phases[frame.phase];
   const choice = data.adviser === null ? "" : advised(frame).length === 0 ? " The expert has no answer here." :
     agrees(frame) ? " The expert agrees." : ` The expert would pick ${few(advised(frame), 4)}.`;
-  return `Step ${now + 1} of ${end}: round ${frame.round}, phase ${phase.name}. Picks ${phase.variable} = node ${data.labels[frame.pick]} ` +
+  return `Step ${now + 1} of ${end}: round ${frame.round}, phase ${phase.name}. Picks ${phase.variable} = node ${scene.labels[frame.pick]} ` +
     `(${percent(chanceOf(frame.chances, frame.pick))}), ${frame.legal.length} of ${count} are legal.${choice}`;
 }
 function facts(frame) {
   const box = el("facts");
   clear(box);
   const add = (name, value, kind) => { const div = make(box, "div", { class: kind || "" }); make(div, "dt", {}, name); make(div, "dd", {}, value); };
-  add("Round", data.horizon === "inf" ? String(frame.round) : `${frame.round} of at most ${data.horizon}`);
-  add("Phase", frame.pick === null ? "ended" : `${data.phases[frame.phase].name}(${data.phases[frame.phase].variable})`);
-  add("Pick", frame.pick === null ? "–" : data.labels[frame.pick]);
-  if (data.reward !== null) { add(`Reward ${data.reward}`, frame.reward || "–"); add("Total so far", frame.total); }
-  data.objectives.forEach((name, k) => add(`Objective ${name}`, frame.objectives[k]));
+  add("Round", scene.horizon === "inf" ? String(frame.round) : `${frame.round} of at most ${scene.horizon}`);
+  add("Phase", frame.pick === null ? "ended" : `${scene.phases[frame.phase].name}(${scene.phases[frame.phase].variable})`);
+  add("Pick", frame.pick === null ? "–" : scene.labels[frame.pick]);
+  if (scene.reward !== null) { add(`Reward ${scene.reward}`, frame.reward || "–"); add("Total so far", frame.total); }
+  scene.objectives.forEach((name, k) => add(`Objective ${name}`, frame.objectives[k]));
   if (data.adviser !== null) add(`Expert ${data.adviser}`, frame.pick === null ? "–" : few(advised(frame)) || "no answer", "wide");
 }
 function effects(frame) {
@@ -120,6 +120,6 @@ function effects(frame) {
     const item = make(box, "li", {}, text.slice(0, cut));
     make(item, "span", { class: "where" }, text.slice(cut));
   });
-  const waits = data.phases[frame.phase].update.length === 0;
+  const waits = scene.phases[frame.phase].update.length === 0;
   if (!frame.changes.length) make(box, "li", { class: "none" }, waits ? "nothing: this phase has no update" : "nothing");
 }

@@ -108,35 +108,43 @@ class _Witness:
         return self.adviser.chances(state)
 
     def look(self, state: State, advice: Chances | None) -> None:
-        game, mutable = self.game, self.game.problem.graph.mutable
-        before = self.moments[-1] if self.moments else None
-        paid = before.decision.reward if before and before.decision else 0.0
-        self.moments.append(
-            Moment(
-                round=state.rounds + (state.ended is None),
-                phase=state.phase,
-                picks=state.picks,
-                features={**game.observation(state), **state.features},
-                adjacency=state.adjacency if mutable else state.episode.instance.graph.adjacency,
-                legal=game.mask(state),
-                advice=None if advice is None else advice[: state.n],
-                total=paid + (before.total if before else 0.0),
-                objectives=self.objectives(state),
-                decision=None,
-            )
-        )
+        self.moments.append(moment_of(self.game, state, self.latest, advice))
 
-    def objectives(self, state: State) -> tuple[float, ...]:
-        """What has been reached; inside a round it stands as at the round's start."""
-        if self.moments and not state.opening:
-            return self.moments[-1].objectives
-        entries = self.game.problem.objectives
-        return tuple(self.game.objective(state, entry.name) for entry in entries)
+    @property
+    def latest(self) -> Moment | None:
+        return self.moments[-1] if self.moments else None
 
     def decided(self, step: Step) -> None:
         chances = self.chances[: len(self.moments[-1].legal)]  # of nodes
         decision = Decision(step.pick, chances, step.changes, step.reward, step.why)
         self.moments[-1] = replace(self.moments[-1], decision=decision)
+
+
+def moment_of(
+    game: Interpreter, state: State, before: Moment | None, advice: Chances | None
+) -> Moment:
+    """All that can be seen of a state; `before` is the moment that a pick led here from."""
+    mutable = game.problem.graph.mutable
+    paid = before.decision.reward if before and before.decision else 0.0
+    return Moment(
+        round=state.rounds + (state.ended is None),
+        phase=state.phase,
+        picks=state.picks,
+        features={**game.observation(state), **state.features},
+        adjacency=state.adjacency if mutable else state.episode.instance.graph.adjacency,
+        legal=game.mask(state),
+        advice=None if advice is None else advice[: state.n],
+        total=paid + (before.total if before else 0.0),
+        objectives=_objectives(game, state, before),
+        decision=None,
+    )
+
+
+def _objectives(game: Interpreter, state: State, before: Moment | None) -> tuple[float, ...]:
+    """What has been reached; inside a round it stands as at the round's start."""
+    if before is not None and not state.opening:
+        return before.objectives
+    return tuple(game.objective(state, entry.name) for entry in game.problem.objectives)
 
 
 def record(

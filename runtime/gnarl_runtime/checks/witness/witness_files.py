@@ -7,20 +7,14 @@ and checks that text as any spec; nothing in it is run.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gnarl_compiler.build.files import write_whole
-from gnarl_compiler.graphs.graph import Graph
-from gnarl_compiler.graphs.instance import Array, Instance
 from gnarl_dsl.model import Problem
-from gnarl_dsl.model.kinds import INPUT, ORACLE, Stage
 from gnarl_dsl.report.source import Span
 from gnarl_runtime.checkpoints.spec_texts import (
     SpecText,
@@ -31,8 +25,8 @@ from gnarl_runtime.checkpoints.spec_texts import (
 )
 from gnarl_runtime.checks.findings.findings import Failure, Property
 from gnarl_runtime.checks.witness.replay import holds
-from gnarl_runtime.instances.cells import cell_type, to_cells, to_dense
-from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, verify_instance
+from gnarl_runtime.instances.instance_checks import InstanceError, verify_instance
+from gnarl_runtime.instances.instance_json import Case, case_of
 
 MAX_BYTES = 64 << 20
 VERSION = 1
@@ -41,19 +35,6 @@ PROPERTIES: tuple[str, ...] = get_args(Property)
 
 class _Described(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Case(_Described):
-    """An instance: cells of each input and given oracle in a row, in the order of its place.
-
-    Cells of edges stand in the order of `edges`. Tags are texts: JSON numbers lose large ones.
-    """
-
-    nodes: int
-    edges: list[tuple[int, int]]
-    tags: list[str]
-    inputs: dict[str, list[float | int | bool | str]]  # a point as text: 0.5+1j
-    oracles: dict[str, list[float | int | bool | str]]
 
 
 class Where(_Described):
@@ -122,35 +103,11 @@ def write(path: str | Path, problem: Problem, failure: Failure) -> None:
         message=failure.message,
         expert=failure.expert,
         where=None if span is None else Where(start=span.start, end=span.end, file=span.file),
-        instance=_case(problem, failure.instance),
+        instance=case_of(problem, failure.instance),
         picks=[int(pick) for pick in failure.picks],
     )
     text = json.dumps(document.model_dump(mode="json"), indent=1, ensure_ascii=False)
     write_whole(Path(path), (text + "\n").encode("utf-8"), durable=False)
-
-
-def _case(problem: Problem, instance: Instance) -> Case:
-    ends = instance.graph.edges()
-    return Case(
-        nodes=instance.graph.n,
-        edges=[(int(u), int(v)) for u, v in ends],
-        tags=[str(int(tag)) for tag in instance.tags],
-        inputs={name: _row(problem, name, v, ends) for name, v in instance.inputs.items()},
-        oracles={
-            name: [_finite(cell) for cell in _row(problem, name, v, ends)]
-            for name, v in instance.oracles.items()
-        },
-    )
-
-
-def _row(problem: Problem, name: str, values: Array, ends: Any) -> list[Any]:
-    cells = to_cells(problem.feature(name), np.asarray(values), ends).tolist()
-    return [str(cell) if isinstance(cell, complex) else cell for cell in cells]
-
-
-def _finite(cell: Any) -> Any:
-    """JSON has no infinity."""
-    return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
 
 
 # Reading
@@ -160,11 +117,14 @@ def read(path: str | Path) -> tuple[Problem, Failure]:
     """The problem and the failure in a file; WitnessError says what is wrong with it."""
     document = _document(Path(path))
     problem = _problem(str(path), document)
-    case = _Case(f"{path}: instance", problem, document.instance)
+    try:
+        instance = document.instance.instance(problem, f"{path}: instance")
+    except InstanceError as error:
+        raise WitnessError(str(error)) from error
     failure = Failure(
         property=cast(Property, document.property),
         message=document.message,
-        instance=case.instance(),
+        instance=instance,
         picks=tuple(document.picks),
         span=_span(problem, document.where),
         expert=_expert(str(path), problem, document.expert),
@@ -215,70 +175,3 @@ def _span(problem: Problem, where: Where | None) -> Span | None:
         return None
     inside = 0 <= where.start <= where.end <= len(problem.sources[where.file].text)
     return Span(where.start, where.end, where.file) if inside else None
-
-
-@dataclass(frozen=True)
-class _Case:
-    """The instance of a file, checked against the problem."""
-
-    path: str
-    problem: Problem
-    case: Case
-
-    def instance(self) -> Instance:
-        graph = self.graph()
-        inputs = self.dense(graph, INPUT, self.case.inputs)
-        oracles = self.dense(graph, ORACLE, self.case.oracles)
-        try:
-            instance = Instance(graph, inputs, self.tags(), oracles)
-            verify_instance(self.problem, instance, self.path)
-        except InstanceError as error:
-            raise WitnessError(str(error)) from error
-        return instance
-
-    def graph(self) -> Graph:
-        n, directed = self.case.nodes, self.problem.graph.directed
-        if not 1 <= n <= MAX_NODES:
-            raise WitnessError(f"{self.path}: `nodes` is {n}; expected 1 to {MAX_NODES:,}")
-        adjacency = np.zeros((n, n), np.bool_)
-        for k, (u, v) in enumerate(self.case.edges):
-            if not (0 <= u < n and 0 <= v < n and u != v) or adjacency[u, v]:
-                what = f"two different nodes from 0 to {n - 1}, no edge twice"
-                raise WitnessError(f"{self.path}: edge {k} is [{u}, {v}]; expected {what}")
-            adjacency[u, v] = True
-            adjacency[v, u] |= not directed
-        graph = Graph(directed, adjacency)
-        if [tuple(edge) for edge in graph.edges().tolist()] != self.case.edges:
-            order = "sorted" if directed else "sorted, with u < v"
-            raise WitnessError(f"{self.path}: `edges` must be {order}: values follow their order")
-        return graph
-
-    def tags(self) -> Any:
-        try:
-            return np.array([int(tag) for tag in self.case.tags], np.uint64)
-        except (ValueError, OverflowError) as error:
-            raise WitnessError(f"{self.path}: `tags` must be whole numbers ({error})") from error
-
-    def dense(
-        self, graph: Graph, stage: Stage, given: Mapping[str, Sequence[float | int | bool | str]]
-    ) -> dict[str, Array]:
-        known = {f.name: f for f in self.problem.features if f.stage is stage}
-        values: dict[str, Array] = {}
-        for name, cells in given.items():
-            if name not in known:
-                raise WitnessError(f"{self.path}: {self.problem.name} has no {stage.name} `{name}`")
-            wanted = known[name].cells(graph.n, graph.m)
-            if len(cells) != wanted:
-                found = f"`{name}` has {len(cells)} values, expected {wanted}"
-                raise WitnessError(f"{self.path}: {found}")
-            try:
-                number = complex if known[name].type.apart else _number
-                row = np.array([number(cell) for cell in cells]).astype(cell_type(known[name]))
-            except (ValueError, OverflowError) as error:
-                raise WitnessError(f"{self.path}: `{name}`: {error}") from error
-            values[name] = to_dense(known[name], row, graph, graph.edges())
-        return values
-
-
-def _number(cell: float | int | bool | str) -> float | int | bool:
-    return float(cell) if isinstance(cell, str) else cell

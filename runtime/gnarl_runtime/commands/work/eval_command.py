@@ -17,10 +17,11 @@ from gnarl_runtime.api.evaluate_policy import (
     WIDTH,
     Evaluation,
     load_others,
+    plan_notes,
     run_evaluation,
     verify_optimum,
 )
-from gnarl_runtime.api.given_graphs import notes_of, own_graphs
+from gnarl_runtime.api.given_graphs import own_graphs
 from gnarl_runtime.api.policies import load_policy, torch_set_up
 from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy
 from gnarl_runtime.checkpoints.provenance import provenance
@@ -42,7 +43,7 @@ def eval_command(args: argparse.Namespace) -> int:
         verify_optimum(FLAGS, trained.problem, args.optimum)
         others = load_others(trained, args.others, *other_problem(args))
         plan = plan_of(args, trained)
-        for note in notes_of(plan.data or ()):
+        for note in plan_notes(trained, plan):
             print(f"note: {note}", file=sys.stderr)
         with kept_beside(args, (trained, *others), plan) as kept:
             with Progress(trained.problem.name) as progress:

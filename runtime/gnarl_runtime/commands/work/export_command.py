@@ -16,9 +16,9 @@ from gnarl_runtime.trajectories.trajectory import Trajectories
 def export_command(args: argparse.Namespace, problem: Problem) -> int:
     """Play, write, say what was written and whether it is right."""
     wishes = (args.count, args.nodes, args.expert, args.split, args.instances, args.seed)
-    verify_export(FLAGS, problem, *wishes)
+    verify_export(FLAGS, problem, *wishes, args.ties)
     with Progress(problem.name) as progress:
-        found = run_export(problem, *wishes, progress)
+        found = run_export(problem, *wishes, args.ties, progress)
     found.save(args.out)
     print(f"{args.out}: {_summary(found)}")
     for stage in ("input", "hint", "output"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from gnarl_dsl.externs import Given, with_code
@@ -18,6 +19,7 @@ from gnarl_runtime.api.train_policy import (
     clock,
     finish_run,
     look_around,
+    show_keys,
     verify_device,
     verify_new,
 )
@@ -28,17 +30,53 @@ from gnarl_runtime.commands.options import FAILED, INTERRUPTED, OK
 from gnarl_runtime.commands.work.progress import Progress
 from gnarl_runtime.training.auto.auto import decide
 from gnarl_runtime.training.run_folder import Config, RunFolder
+from gnarl_runtime.training.team.processes import joined_team
+from gnarl_runtime.training.team.team import Team
 
 
-def start_command(request: Request, out: Path, minutes: float | None = None) -> int:
-    """A new run."""
-    with torch_set_up(request.threads):
+def start_command(
+    request: Request,
+    out: Path,
+    minutes: float | None = None,
+    extern: Sequence[Given] = (),
+) -> int:
+    """A new run; of several workers, this is the one that leads."""
+    with torch_set_up(request.threads), joined_team(out) as team:
         verify_new(out, FLAGS)
         if request.is_open:
             request, minutes = _choose(request, minutes), None
+        request = show_keys(request)
+        if request.keys:
+            print(f"the network also reads what experts compare: {', '.join(request.keys)}")
         with Progress(request.problem.name) as progress:
             run, config, problem = begin_run(request, out, minutes, progress, FLAGS)
-        return _run(run, config, problem)
+        team.told(_Led(out, tuple(extern)))
+        return _run(run, config, problem, team)
+
+
+@dataclass(frozen=True)
+class _Led:
+    """Where the run is that the others take part in, and the code that its spec needs."""
+
+    path: Path
+    extern: tuple[Given, ...]
+
+
+def follow_command() -> int:
+    """A worker that does not lead: it does its share, and leaves saying so to the one that does."""
+    with joined_team() as team:
+        led: _Led | None = team.told(None)
+        if led is None:
+            return OK
+        config = RunFolder(led.path).config()
+        problem = with_code(config.problem(), led.extern)
+        with torch_set_up(config.threads):
+            try:
+                finish_run(RunFolder(led.path), config, problem, None, team)
+            except KeyboardInterrupt:
+                return INTERRUPTED
+            team.wait()
+    return OK
 
 
 def _choose(request: Request, minutes: float | None) -> Request:
@@ -61,19 +99,23 @@ def resume_command(path: Path, extern: Sequence[Given] = (), accept: bool = Fals
     verify_recorded(problem, config.provenance, str(path), accept)
     if run.finished:
         print(f"{path} is finished already; there is nothing left to do")
+        with joined_team() as team:
+            team.told(None)
         return OK
     verify_device(config.device, FLAGS)
-    with torch_set_up(config.threads):
-        return _run(run, config, problem)
+    with torch_set_up(config.threads), joined_team(path) as team:
+        team.told(_Led(path, tuple(extern)))
+        return _run(run, config, problem, team)
 
 
-def _run(run: RunFolder, config: Config, problem: Problem) -> int:
+def _run(run: RunFolder, config: Config, problem: Problem, team: Team) -> int:
     try:
         with Progress(problem.name) as progress:
-            ran = finish_run(run, config, problem, progress)
+            ran = finish_run(run, config, problem, progress, team)
     except KeyboardInterrupt:
         print(f"\nstopped; go on with: gnarl-train --resume {run.path}", file=sys.stderr)
         return INTERRUPTED
+    team.wait()
     ran.draw_curves()
     _say_end(ran)
     if not ran.finished.progress.best:

@@ -54,6 +54,7 @@ class Choice(BaseModel):
     why: str
     expert: str | None = None  # who is imitated first
     heats: tuple[Heat, ...] = ()
+    keys: tuple[str, ...] = ()  # what experts compare, which the network reads besides
 
     @property
     def free(self) -> Standing | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -36,9 +37,20 @@ from gnarl_runtime.training.imitation.critic_lessons import CriticLessons
 from gnarl_runtime.training.imitation.imitation_loss import imitation_loss
 from gnarl_runtime.training.imitation.labels import count_outside, draw_labelled, label_rows
 from gnarl_runtime.training.imitation.material import Material, draw_material
+from gnarl_runtime.training.team.team import ALONE, Team, merged, take_share, weight_of
 from gnarl_runtime.training.trainer import Metrics, Stretch
 
 WARM_UP = 64  # steps of the expert before the first update, so that not all episodes are young
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """A loss to go back from, and what was found on the way, from which nothing goes back."""
+
+    total: Tensor
+    loss: Tensor  # of imitation alone, over the own graphs
+    labelled: int
+    output: Output
 
 
 class ImitationTrainer:
@@ -53,14 +65,19 @@ class ImitationTrainer:
         pool: Pool | None = None,
         material: Material | None = None,
         progress: Progress | None = None,
+        team: Team = ALONE,
     ) -> None:
-        self.recipe, self.seed = recipe.bc, seed
+        self.recipe, self.seed, self.team = recipe.bc, seed, team
+        self.share = take_share(team, recipe.bc.graphs, "bc.graphs")
         self.updates, self.done = recipe.bc.updates, 0
         self.material = material or draw_material(problem, recipe, seed, pool, progress)
-        self.engine = Engine(self.material.compiled, self.material.pool, recipe.bc.graphs, seed)
+        self.engine = Engine(
+            self.material.compiled, self.material.pool, self.share.count, seed, self.share.first
+        )
         self.labels = np.zeros(self.engine.batch.legal.shape)  # (slots, N)
         self.policy = policy or fresh_policy(problem, recipe, seed)
         self.averaged = copy.deepcopy(self.policy)
+        self.learn = team.learning(self.policy)
         self.optimizer = torch.optim.Adam(
             self.policy.parameters(), recipe.bc.lr, betas=(0.9, recipe.bc.beta2), fused=True
         )
@@ -76,12 +93,12 @@ class ImitationTrainer:
         self._restart(engine.environments)
         for step in range(WARM_UP):
             engine.expert(out=self.labels)
-            uniform = stream(self.seed, "warm up", step).random(engine.slots)
+            uniform = stream(self.seed, "warm up", step).random(self.share.total)[self.share.rows]
             engine.step(draw_labelled(self.labels, engine.batch.legal, uniform))
             over = engine.batch.ended != 0
-            over[step::WARM_UP] = True
+            over |= engine.numbers % WARM_UP == step
             self._restart(np.flatnonzero(over))
-        self.ages[:] = engine.environments  # so that not all are broken off at once
+        self.ages[:] = engine.numbers  # so that not all are broken off at once
 
     @property
     def stretch(self) -> Stretch:
@@ -95,26 +112,35 @@ class ImitationTrainer:
         vary_rounds(self.policy, self.seed, self.done)
         engine.expert(out=self.labels)
         packed = pack(engine.batch, engine.environments, self.policy.signature, self.drawn)
-        output = self.policy(packed)
         label = torch.from_numpy(label_rows(self.labels, packed))
-        loss, labelled = imitation_loss(
-            self.recipe.loss, log_chances(output, packed), label, packed
-        )
-        lesson = self.critic.loss(self.policy, output) if self.recipe.critic else 0.0
-        self._learn(loss + self.recipe.critic * lesson)
+        taught: Taught = self.learn(lambda policy: self._taught(policy, packed, label))
+        self._learn(taught.total)
         self._average()
         outside = {}
         if packed.node is not None:
             outside["outside"] = float(count_outside(self.labels, packed))
-        agreed = self._move(output, packed)
+        agreed = self._move(taught.output, packed)
         self.done += 1
-        return {
-            "loss": float(loss.detach()),
+        told = {
+            "loss": float(taught.loss),
             "states": float(packed.graphs),
-            "unlabelled": float(packed.graphs - labelled),
+            "unlabelled": float(packed.graphs - taught.labelled),
             **outside,
             "agreement": agreed,
         }
+        return merged(self.team, told, packed.graphs, ("states", "unlabelled", "outside"))
+
+    def _taught(self, policy: Policy, packed: Packed, label: Tensor) -> Taught:
+        """What the states say, over those of all processes; only the total leads back to it."""
+        output = policy(packed)
+        loss, labelled = imitation_loss(
+            self.recipe.loss, log_chances(output, packed), label, packed
+        )
+        total = loss * weight_of(self.team, labelled)
+        if self.recipe.critic:
+            lesson = self.critic.loss(policy, output) * weight_of(self.team, packed.graphs)
+            total = total + self.recipe.critic * lesson
+        return Taught(total, loss.detach(), labelled, output.detached())
 
     def _learn(self, loss: Tensor) -> None:
         rate = self.recipe.lr * (0.5 + 0.5 * math.cos(math.pi * self.done / self.updates))
@@ -136,7 +162,8 @@ class ImitationTrainer:
     def _move(self, output: Output, packed: Packed) -> float:
         """A pick in every graph; how often the policy's best was one of the expert's."""
         engine, recipe = self.engine, self.recipe
-        turn, draw, lead = stream(self.seed, "imitation", self.done).random((3, engine.slots))
+        drawn = stream(self.seed, "imitation", self.done).random((3, self.share.total))
+        turn, draw, lead = drawn[:, self.share.rows]
         with torch.no_grad():
             best = argmax(output, packed).cpu().numpy()
             sampled = sample(output, packed, torch.from_numpy(draw)).cpu().numpy()
@@ -146,14 +173,14 @@ class ImitationTrainer:
         agreed = self.labels[engine.environments, best] > 0
         engine.step(picks)
         self.ages += 1
-        broken_off = self.material.broken_off(engine, self.ages)
+        broken_off = self.material.broken_off(engine, self.ages, self.share.total)
         self.critic.note(output, engine, broken_off)
         self._restart(np.union1d(engine.finished(), broken_off))
         return float(agreed.mean())
 
     def _restart(self, slots: NDArray[np.int64]) -> None:
         self.ages[slots] = 0
-        self.material.start(self.engine, self.seed, slots)
+        self.material.start(self.engine, self.seed, slots, self.share.total)
 
     # Between updates
 
@@ -166,16 +193,22 @@ class ImitationTrainer:
             **prefixed("policy", module_arrays(self.policy)),
             **prefixed("averaged", module_arrays(self.averaged)),
             **prefixed("optimizer", optimizer_arrays(self.optimizer)),
+            **self.team.gathered(self._of_graphs()),
+        }
+
+    def _of_graphs(self) -> Arrays:
+        """What belongs to the graphs of this process, by row."""
+        return {
             **prefixed("environment", engine_arrays(self.engine)),
             **prefixed("critic", self.critic.arrays()),
             "ages": self.ages.copy(),
         }
 
     def restore(self, arrays: Arrays, done: int) -> None:
-        restore_engine(self.engine, under("environment", arrays))
+        restore_engine(self.engine, self.share.of(under("environment", arrays)))
         restore_module(self.policy, under("policy", arrays))
         restore_module(self.averaged, under("averaged", arrays))
         restore_optimizer(self.optimizer, under("optimizer", arrays))
-        self.critic.restore(under("critic", arrays))
-        self.ages[:] = arrays["ages"]
+        self.critic.restore(self.share.of(under("critic", arrays)))
+        self.ages[:] = arrays["ages"][self.share.rows]
         self.done = done

@@ -34,25 +34,28 @@ class Material:
     always: float = 0.0  # share of slots whose episodes all start there, and are broken off
     steps: int = 0  # picks after which these are
 
-    def broken_off(self, engine: Engine, ages: Index) -> Index:
-        """The slots whose episode, `ages` (slots,) picks old, has seen enough of its boundary."""
+    def broken_off(self, engine: Engine, ages: Index, graphs: int) -> Index:
+        """The slots whose episode, `ages` (slots,) picks old, has seen enough of its boundary.
+
+        `graphs` is the number of all slots, of which an engine may have a share.
+        """
         if not self.always:
             return np.zeros(0, np.int64)
-        there = self._starts_there(engine.environments, engine)
+        there = self._starts_there(engine.numbers, graphs)
         return np.flatnonzero(there & (ages % self.steps == 0))
 
-    def _starts_there(self, slots: Index, engine: Engine) -> NDArray[np.bool_]:
-        return np.asarray(slots < round(self.always * engine.slots))
+    def _starts_there(self, numbers: Index, graphs: int) -> NDArray[np.bool_]:
+        return np.asarray(numbers < round(self.always * graphs))
 
-    def start(self, engine: Engine, seed: int, slots: Index) -> None:
+    def start(self, engine: Engine, seed: int, slots: Index, graphs: int) -> None:
         """Start the next episodes in some slots of an engine over this pool."""
         if self.starts is None or not len(slots):
             engine.reset(slots)
             return
-        keys = engine.environments[slots], engine.episodes[slots]
+        keys = engine.numbers[slots], engine.episodes[slots]
         ordinary = len(self.pool) - self.starts.slots
         number = uniform_below(ordinary, seed, "pool", *keys)
-        always = self._starts_there(slots, engine)
+        always = self._starts_there(engine.numbers[slots], graphs)
         moved = always | _happens(self.share, seed, "boundary", *keys)
         which = uniform_below(self.starts.slots, seed, "boundary instance", *keys)
         engine.episodes[slots] += 1

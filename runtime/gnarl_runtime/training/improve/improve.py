@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from gnarl_compiler.graphs.streams import stream
 from gnarl_dsl.model import Problem
@@ -33,6 +34,7 @@ from gnarl_runtime.training.improve.drawing import DrawnPlayer, ExpertStage, Sta
 from gnarl_runtime.training.improve.lessons import Lesson, Lessons
 from gnarl_runtime.training.improve.memory import Episodes, Flags, Index, Memory
 from gnarl_runtime.training.scaling import training_pool
+from gnarl_runtime.training.team.team import ALONE, Team, merged, take_share, weight_of
 from gnarl_runtime.training.trainer import Metrics, Stretch
 
 
@@ -47,9 +49,10 @@ class ImproveTrainer:
         policy: Policy | None = None,
         pool: Pool | None = None,
         progress: Progress | None = None,
+        team: Team = ALONE,
     ) -> None:
         """`pool`: instances to play on, instead of those that the recipe draws."""
-        self.recipe, self.seed = recipe.improve, seed
+        self.recipe, self.seed, self.team = recipe.improve, seed, team
         self.updates, self.done = recipe.improve.updates, 0
         experts = free_experts(problem) if recipe.improve.experts else ()
         compiled = compile_for(problem, recipe.improve.reward, experts)
@@ -57,20 +60,24 @@ class ImproveTrainer:
             compiled, recipe.data, seed, progress, recipe.improve.larger
         )
         graphs = min(recipe.improve.graphs, len(self.pool))
+        self.share = take_share(team, graphs, "improve.graphs")
         self.memory = Memory(len(self.pool), shortest=not problem.objectives)
-        self.stage = Stage(compiled, self.pool, graphs, recipe.improve.samples)
+        own = self.share.count
+        self.stage = Stage(compiled, self.pool, own, recipe.improve.samples)
         self.larger = _larger(recipe, self.pool)
         few = recipe.improve.larger_samples
-        self.few = Stage(compiled, self.pool, graphs, few) if self.larger.any() else self.stage
-        self.experts = ExpertStage(compiled, self.pool, graphs, seed)
+        self.few = Stage(compiled, self.pool, own, few) if self.larger.any() else self.stage
+        self.experts = ExpertStage(compiled, self.pool, own, seed)
         self.graphs = graphs
         self.policy = policy or fresh_policy(problem, recipe, seed)
         batch, signature = recipe.improve.batch, self.policy.signature
-        self.lessons = Lessons(compiled, self.pool, self.memory, batch, seed, signature)
+        self.lessons = Lessons(compiled, self.pool, self.memory, batch, seed, signature, team)
         if policy is None and recipe.improve.spread > 0:
             engine = self.stage.engine
-            engine.load(engine.environments, engine.environments % len(self.pool))
-            scale_scores(self.policy, engine, recipe.improve.spread)
+            numbers = self.share.first * recipe.improve.samples + engine.environments
+            engine.load(engine.environments, numbers % len(self.pool))
+            scale_scores(self.policy, engine, recipe.improve.spread, team)
+        self.learn = team.learning(self.policy)
         self.averaged = copy.deepcopy(self.policy)
         self.optimizer = torch.optim.Adam(
             self.policy.parameters(),
@@ -90,16 +97,18 @@ class ImproveTrainer:
         """Play some instances, remember what is best, learn it."""
         vary_rounds(self.policy, self.seed, self.done)
         instances = self._instances()
-        told = self._play(instances)
+        told = self._play(instances[self.share.rows])
+        self.memory.share(self.team, instances[self.share.rows])
         for _ in range(self.recipe.epochs):
             self.lessons.add(instances[self.memory.length[instances] > 0])
         losses, states = [], 0
         for lesson in self.lessons.batches():
             losses.append(self._learn(lesson))
-            states += lesson.packed.graphs
+            states += lesson.count
         self.done += 1
         told = {**told, "states": float(states)}
-        return {**told, "loss": float(np.mean(losses))} if losses else told
+        told = {**told, "loss": float(np.mean(losses))} if losses else told
+        return merged(self.team, told, self.share.count, ("states", "drawn"))
 
     def _instances(self) -> Index:
         """The next ones: all of the pool in turn, in another order every time."""
@@ -155,17 +164,22 @@ class ImproveTrainer:
         rate = self.recipe.lr * (0.5 + 0.5 * math.cos(math.pi * self.done / self.updates))
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        chances = log_chances(self.policy(lesson.packed), lesson.packed)
-        places = lesson.packed.places(lesson.wanted)
-        wanted = torch.from_numpy(places[places >= 0]).to(chances.device)  # what the network reads
-        loss = -chances[wanted].sum() / max(len(wanted), 1)
+        total, loss = self.learn(lambda policy: self._loss(policy, lesson))
         self.optimizer.zero_grad()
-        loss.backward()
+        total.backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.clip)
         self.optimizer.step()
         self.learned += 1
         self._average()
-        return float(loss.detach())
+        return float(loss)
+
+    def _loss(self, policy: Policy, lesson: Lesson) -> tuple[Tensor, Tensor]:
+        """What gradients go back from, and the mean over the own states, for the record."""
+        chances = log_chances(policy(lesson.packed), lesson.packed)
+        places = lesson.packed.places(lesson.wanted)
+        wanted = torch.from_numpy(places[places >= 0]).to(chances.device)  # what the network reads
+        loss = -chances[wanted].sum() / max(len(wanted), 1)
+        return loss * weight_of(self.team, len(wanted) if lesson.count else 0), loss.detach()
 
     def _average(self) -> None:
         """Weights averaged over the latest batches; over all of them at first."""

@@ -20,6 +20,7 @@ from gnarl_runtime.instances.pools import Pool
 from gnarl_runtime.instances.sampler import uniform_below
 from gnarl_runtime.training.environment_arrays import engine_arrays, restore_engine
 from gnarl_runtime.training.improve.memory import Index, Memory
+from gnarl_runtime.training.team.team import ALONE, Team, share_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,7 @@ class Lesson:
 
     packed: Packed
     wanted: Index  # (graphs,) numbered within the graph
+    count: int  # states that it is about: none, if it stands in for the states of others
 
 
 class Lessons:
@@ -41,8 +43,14 @@ class Lessons:
         slots: int,
         seed: int,
         signature: Signature | None = None,
+        team: Team = ALONE,
     ) -> None:
-        """`signature`: what the network that learns reads, if not the problem's own."""
+        """`signature`: what the network that learns reads, if not the problem's own.
+
+        Every process of a team plays all slots again, which costs next to nothing, and learns
+        from a share of them.
+        """
+        self.team = team
         self.engine, self.memory, self.seed = Engine(compiled, pool, slots), memory, seed
         self.signature = signature
         self.engine.batch.ended[:] = TERMINATED
@@ -60,10 +68,15 @@ class Lessons:
         self._fill()
         while len(self.waiting):
             running = np.flatnonzero(self.engine.batch.ended == RUNNING)
-            wanted = self.picks[running, self.step[running]].astype(np.int64)
-            yield Lesson(pack(self.engine.batch, running, self.signature), wanted)
+            yield self._lesson(running)
             self._move(running)
             self._fill()
+
+    def _lesson(self, running: Index) -> Lesson:
+        own = running[share_of(len(running), self.team.rank, self.team.size).rows]
+        slots = own if len(own) else running[:1]
+        wanted = self.picks[slots, self.step[slots]].astype(np.int64)
+        return Lesson(pack(self.engine.batch, slots, self.signature), wanted, len(own))
 
     def _move(self, slots: Index) -> None:
         """The remembered pick in these slots."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_runtime.checkpoints.arrays import Arrays
+from gnarl_runtime.training.team.team import Team
 
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -78,6 +79,17 @@ class Memory:
         self.length[number] = length
         self.picks[number] = -1
         self.picks[number, :length] = episodes.picks[k, :length]
+
+    def share(self, team: Team, instances: Index) -> None:
+        """Tell the others what is known of these, and hear what they know of theirs."""
+        if team.size == 1:
+            return
+        own = instances, self.reward[instances], self.length[instances], self.picks[instances]
+        for numbers, reward, length, picks in team.everyone(own):
+            self.require_room(picks.shape[1])
+            self.reward[numbers], self.length[numbers] = reward, length
+            self.picks[numbers] = -1
+            self.picks[numbers, : picks.shape[1]] = picks
 
     def require_room(self, length: int) -> None:
         """Columns for episodes of that length."""

@@ -7,10 +7,13 @@ hundreds of graphs at once: collect, estimate advantages, learn, report.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.support.endings import TERMINATED, TRUNCATED
@@ -32,8 +35,9 @@ from gnarl_runtime.training.fresh import fresh_policy, scale_scores, vary_rounds
 from gnarl_runtime.training.ppo.advantages import Advantages
 from gnarl_runtime.training.ppo.episode_tally import EpisodeTally
 from gnarl_runtime.training.ppo.ppo_loss import PpoLoss, ppo_loss
-from gnarl_runtime.training.ppo.rollout_buffer import RolloutBuffer
+from gnarl_runtime.training.ppo.rollout_buffer import RolloutBuffer, Samples
 from gnarl_runtime.training.scaling import training_pool
+from gnarl_runtime.training.team.team import ALONE, Team, merged, take_share, weight_of
 from gnarl_runtime.training.trainer import Metrics, Stretch
 
 
@@ -48,17 +52,20 @@ class PpoTrainer:
         policy: Policy | None = None,
         pool: Pool | None = None,
         progress: Progress | None = None,
+        team: Team = ALONE,
     ) -> None:
         """`pool`: instances to play on, instead of those that the recipe draws."""
-        self.recipe, self.seed = recipe.ppo, seed
+        self.recipe, self.seed, self.team = recipe.ppo, seed, team
+        self.share = take_share(team, recipe.ppo.graphs, "ppo.graphs")
         self.updates, self.done = recipe.ppo.updates, 0
         compiled = compile_for(problem, recipe.ppo.reward)
         pool = pool or training_pool(compiled, recipe.data, seed, progress)
-        self.engine = Engine(compiled, pool, recipe.ppo.graphs, seed)
+        self.engine = Engine(compiled, pool, self.share.count, seed, self.share.first)
         self.engine.reset()
         self.policy = policy or fresh_policy(problem, recipe, seed)
         if policy is None and recipe.ppo.spread > 0:
-            scale_scores(self.policy, self.engine, recipe.ppo.spread)
+            scale_scores(self.policy, self.engine, recipe.ppo.spread, team)
+        self.learn = team.learning(self.policy)
         self.optimizer = torch.optim.Adam(
             self.policy.parameters(), recipe.ppo.lr, eps=1e-5, fused=True
         )
@@ -81,22 +88,27 @@ class PpoTrainer:
         estimates = self.buffer.advantages(self.recipe.gamma, self.recipe.lam)
         losses = self._learn(estimates)
         self.done += 1
-        return {
+        told = {
             "states": float(len(self.buffer)),
             **_mean_losses(losses),
-            **self.tally.metrics(),
             "explained_variance": _explained_variance(self.buffer, estimates),
+        }
+        episodes = self.tally.metrics()
+        return {
+            **merged(self.team, told, len(self.buffer), ("states",)),
+            **merged(self.team, episodes, episodes["episodes"], ("episodes",)),
         }
 
     def _play(self, step: int) -> None:
         """Pick a node in every graph, and keep what was known, done and gained."""
         engine, buffer = self.engine, self.buffer
         buffer.store_states(step, engine.batch)
-        uniform = stream(self.seed, "ppo picks", self.done, step).random(engine.slots)
+        drawn = stream(self.seed, "ppo picks", self.done, step).random(self.share.total)
+        uniform = torch.from_numpy(drawn[self.share.rows])
         packed = pack(engine.batch, engine.environments, self.policy.signature)
         with torch.inference_mode():
             output = self.policy(packed)
-            actions = sample(output, packed, torch.from_numpy(uniform)).cpu().numpy()
+            actions = sample(output, packed, uniform).cpu().numpy()
             chances = log_chances(output, packed).cpu().numpy()
         buffer.actions[step] = actions
         buffer.log_chances[step] = chances[packed.places(actions)]
@@ -139,27 +151,49 @@ class PpoTrainer:
             group["lr"] = self._learning_rate()
         losses = []
         for chosen in self._minibatches():
-            samples = self.buffer.samples(chosen, estimates, self.policy.signature)
-            loss = ppo_loss(self.policy(samples.packed), samples, self.recipe)
-            losses.append(loss.detached())
-            if self._moved_too_far(loss):
+            samples = self._samples(chosen, estimates)
+            total, loss = self.learn(partial(self._loss, samples=samples))
+            losses.append(loss)
+            if self._moved_too_far(loss, samples):
                 break
             self.optimizer.zero_grad()
-            loss.total.backward()
+            total.backward()
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.recipe.max_norm)
             self.optimizer.step()
         return losses
 
+    def _loss(self, policy: Policy, samples: Samples) -> tuple[Tensor, PpoLoss]:
+        """What gradients go back from, and the same over the own decisions, for the record."""
+        loss = ppo_loss(policy(samples.packed), samples, self.recipe, self.team)
+        count = samples.count if samples.wanted else 0
+        return loss.total * weight_of(self.team, count), loss.detached()
+
+    def _samples(self, chosen: NDArray[np.int64], estimates: Advantages) -> Samples:
+        """The own ones of these decisions, whose numbers count the graphs of all processes."""
+        step, graph = np.divmod(chosen, self.share.total)
+        own = (graph >= self.share.first) & (graph < self.share.first + self.share.count)
+        found = step[own] * self.share.count + graph[own] - self.share.first
+        if len(found):
+            return self.buffer.samples(found, estimates, self.policy.signature)
+        # Everybody takes part in every step of learning; a stand-in weighs nothing.
+        first = self.buffer.samples(np.zeros(1, np.int64), estimates, self.policy.signature)
+        return replace(first, wanted=False)
+
     def _minibatches(self) -> Iterator[NDArray[np.int64]]:
         """Numbers of decisions: each once per epoch, in an order of its own."""
+        count = self.recipe.steps * self.share.total
         for epoch in range(self.recipe.epochs):
-            order = stream(self.seed, "ppo", self.done, epoch).permutation(len(self.buffer))
+            order = stream(self.seed, "ppo", self.done, epoch).permutation(count)
             for start in range(0, len(order), self.recipe.minibatch):
                 yield order[start : start + self.recipe.minibatch]
 
-    def _moved_too_far(self, loss: PpoLoss) -> bool:
+    def _moved_too_far(self, loss: PpoLoss, samples: Samples) -> bool:
         target = self.recipe.target_kl
-        return target is not None and float(loss.kl) > 1.5 * target  # SB3's factor
+        if target is None:
+            return False
+        count = samples.count if samples.wanted else 0
+        total, whole = self.team.sums(float(loss.kl) * count, count)
+        return total / whole > 1.5 * target  # SB3's factor
 
     def _learning_rate(self) -> float:
         left = 1 - self.done / self.updates
@@ -175,15 +209,19 @@ class PpoTrainer:
         return {
             **prefixed("policy", module_arrays(self.policy)),
             **prefixed("optimizer", optimizer_arrays(self.optimizer)),
-            **prefixed("environment", engine_arrays(self.engine)),
-            **prefixed("tally", self.tally.arrays()),
+            **self.team.gathered(
+                {
+                    **prefixed("environment", engine_arrays(self.engine)),
+                    **prefixed("tally", self.tally.arrays()),
+                }
+            ),
         }
 
     def restore(self, arrays: Arrays, done: int) -> None:
-        restore_engine(self.engine, under("environment", arrays))
+        restore_engine(self.engine, self.share.of(under("environment", arrays)))
         restore_module(self.policy, under("policy", arrays))
         restore_optimizer(self.optimizer, under("optimizer", arrays))
-        self.tally.restore(under("tally", arrays))
+        self.tally.restore(self.share.of(under("tally", arrays)))
         self.done = done
 
 

@@ -30,6 +30,7 @@ class Samples:
     log_chances: Tensor  # (samples,) of the picks when they were made
     advantages: Tensor  # (samples,)
     returns: Tensor  # (samples,)
+    wanted: bool = True  # false: a stand-in, where all of a minibatch are others' graphs
 
     @property
     def count(self) -> int:

@@ -64,14 +64,16 @@ def browser() -> Iterator[Any]:
 
 
 def open_page(
-    running: Any, path: Path, width: int = 1280, height: int = 900, **more: Any
+    running: Any, where: Path | str, width: int = 1280, height: int = 900, **more: Any
 ) -> Opened:
-    """A file in a fresh window."""
-    page = running.new_page(viewport={"width": width, "height": height}, **more)
+    """A file or an address in a fresh window."""
+    if hasattr(running, "contexts"):  # a browser; a context has its windows' size already
+        more = {"viewport": {"width": width, "height": height}, **more}
+    page = running.new_page(**more)
     page.set_default_timeout(30_000)
     opened = Opened(page)
     page.on("console", lambda message: opened.complaints.append(message.text))
     page.on("pageerror", lambda error: opened.complaints.append(str(error)))
     page.on("request", lambda request: opened.requests.append(request.url))
-    page.goto(path.resolve().as_uri())
+    page.goto(where if isinstance(where, str) else where.resolve().as_uri())
     return opened

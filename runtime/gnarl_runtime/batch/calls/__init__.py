@@ -1,0 +1,1 @@
+"""Kernels in: how Python calls them without naming their arrays, and how they call Python."""

@@ -1,0 +1,1 @@
+"""Arguments of a command that several processes share in; out: its work, and an exit code."""

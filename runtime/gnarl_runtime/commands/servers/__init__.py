@@ -1,0 +1,1 @@
+"""Arguments of a command line in, a server on this machine's own address out."""

@@ -1,0 +1,1 @@
+"""A trained policy and its run in, everything worth telling of it out: HTML and Markdown."""

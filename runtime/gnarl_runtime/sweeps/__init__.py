@@ -1,0 +1,1 @@
+"""A study file in, many trained runs and the best recipe out; Optuna says what to try next."""

@@ -1,0 +1,1 @@
+"""Processes that train one policy together in; out: who does which share, and what all know."""
