@@ -28,7 +28,7 @@ ROOMS = {
         *("ir", "lower", "passes", "emit", "build"),
     ),
     "gnarl_runtime": (
-        *("batch", "instances", "readers", "envs", "network", "checkpoints", "search"),
+        *("batch", "instances", "readers", "envs", "shards", "network", "checkpoints", "search"),
         *("training", "evaluation", "trajectories", "checks", "viewing", "doctor", "api"),
         *("sweeps", "web", "play", "commands"),
         *("starters", "reports", "machines"),

@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 # The order of a first use; commands that are not listed come last.
 ORDER = (
     *("new", "compile", "fmt", "trace", "play", "check", "train", "sweep", "eval", "solve"),
-    *("view", "report", "export", "doctor", "lsp", "mcp"),
+    *("view", "report", "draw", "export", "doctor", "lsp", "mcp"),
 )
 CLI_HEAD = """\
 # Commands
@@ -69,7 +69,13 @@ def commands() -> dict[str, str]:
     scripts = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["scripts"]
     ranks = {f"gnarl-{name}": rank for rank, name in enumerate(ORDER)}
     names = sorted(scripts, key=lambda name: (ranks.get(name, len(ORDER)), name))
-    return {name: scripts[name].partition(":")[0] for name in names}
+    return {name: _home(scripts[name]) for name in names}
+
+
+def _home(entry: str) -> str:
+    """An entry point names a command; `shell/entry.py` finds its module."""
+    module, _, name = entry.partition(":")
+    return module if name == "main" else f"gnarl_runtime.{name}"
 
 
 def cli_page() -> str:
