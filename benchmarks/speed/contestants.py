@@ -64,26 +64,26 @@ def run_slice(turn: Callable[[Tally], None], seconds: float, total: Tally) -> No
 class SinglePlay:
     """A one-graph Gymnasium environment with `action_masks()`: a peer, or ours."""
 
-    def __init__(self, env: Any, seed: int = 0) -> None:
-        self.env, self.sampler = env, Sampler(seed)
+    def __init__(self, env: Any, seed: int = 0, clock: Callable[[], float] = perf_counter) -> None:
+        self.env, self.sampler, self.clock = env, Sampler(seed), clock
         env.reset(seed=seed)
 
     def turn(self, tally: Tally) -> None:
         """Some steps; a finished episode is followed by a reset."""
-        env, one = self.env, self.sampler.one
+        env, one, clock = self.env, self.sampler.one, self.clock
         for _ in range(CHECK_EVERY):
-            start = perf_counter()
+            start = clock()
             legal = env.action_masks()
-            masked = perf_counter()
+            masked = clock()
             pick = one(legal, legal)
-            picked = perf_counter()
+            picked = clock()
             _, _, terminated, truncated, _ = env.step(pick)
-            stepped = perf_counter()
+            stepped = clock()
             tally.inside += (masked - start) + (stepped - picked)
             tally.count += 1
             if terminated or truncated:
                 env.reset()
-                tally.resets += perf_counter() - stepped
+                tally.resets += clock() - stepped
 
 
 class InterpreterPlay:

@@ -18,7 +18,7 @@ from typing import Any
 
 from gnarl_compiler import algorithms, support
 from gnarl_compiler.build.cache import private_cache
-from gnarl_compiler.build.files import write_module
+from gnarl_compiler.build.files import keep_module
 from gnarl_compiler.build.generate import generate
 from gnarl_compiler.emit.abi import Abi, read_abi
 from gnarl_compiler.externs.find import code_hash, compiled_twin, twins_of
@@ -78,7 +78,7 @@ def compile_problem(
         text + toolchain_hash() + "".join(f"|{name} {code_hash(it)}" for name, it in twins.items())
     )
     key = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    path = write_module(text, folder or private_cache(), f"gnarl_{problem.name}_{key}")
+    path = keep_module(text, folder or private_cache(), f"gnarl_{problem.name}_{key}")
     compiled = {name: compiled_twin(it) for name, it in twins.items()}
     return Artifact(text, path, import_module(path, text, compiled))
 

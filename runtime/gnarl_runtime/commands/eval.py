@@ -8,7 +8,13 @@ from pathlib import Path
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
-from gnarl_runtime.api.asked import FLAGS, verify_attempts, verify_least
+from gnarl_runtime.api.asked import (
+    FLAGS,
+    MOST_GRAPHS,
+    MOST_THREADS,
+    verify_attempts,
+    verify_between,
+)
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.jobs.extras import require_extra
 from gnarl_runtime.commands.options import command_parser
@@ -104,14 +110,14 @@ def _verify(args: argparse.Namespace) -> None:
     parse_params(args.param)
     if args.data is None or not Path(args.data).is_dir():
         verify_file_to_read("--data", args.data)
-    verify_least(FLAGS, "jobs", args.jobs, 1)
+    verify_between(FLAGS, "jobs", args.jobs, 1, MOST_THREADS)
     if args.jobs > 1:
         require_extra("sweep", "joblib")
     verify_file_to_write("--json", args.json)
     verify_file_to_write("--plot", args.plot, PICTURES)
     outputs = {"--json": args.json, "--plot": args.plot}
     verify_outputs(outputs, [args.data, args.checkpoint, *args.others, args.spec])
-    verify_least(FLAGS, "graphs", args.graphs, 1)
+    verify_between(FLAGS, "graphs", args.graphs, 1, MOST_GRAPHS)
     if args.reference and args.no_reference:
         raise UsageError("--reference and --no-reference cannot both be given")
     drawn = [f"--{flag}" for flag in ("sizes", "graphs", "instances") if getattr(args, flag)]

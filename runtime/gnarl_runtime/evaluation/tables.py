@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from gnarl_dsl.report.printable import printable
 from gnarl_runtime.checkpoints.provenance import peak_megabytes, provenance
 from gnarl_runtime.evaluation.comparisons import behind_text, runs_text
 from gnarl_runtime.evaluation.evaluate import Figures
@@ -73,6 +74,7 @@ def table_text(evaluation: Figures, width: int, colour: bool) -> str:
     """Sizes down, figures across; baselines below the policy for each size."""
     from rich import box
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     rows = table_rows(evaluation)
@@ -85,7 +87,7 @@ def table_text(evaluation: Figures, width: int, colour: bool) -> str:
         if previous is not None and previous[0] != row[0] and row[1][1]:
             table.add_section()
         style = "dim" if row[1][1] in evaluation.baselines else None
-        table.add_row(*(row[k][1] for k in shown), style=style)
+        table.add_row(*(escape(printable(row[k][1])) for k in shown), style=style)
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=colour, highlight=False)
     console.print(table)

@@ -100,4 +100,4 @@ def show(evaluation: Evaluation) -> None:
     """The table, as wide as the terminal."""
     colour = sys.stdout is not None and sys.stdout.isatty()
     width = shutil.get_terminal_size((100, 24)).columns if colour else WIDTH
-    write(evaluation.table(width, colour))
+    write(evaluation.table(width, colour), styled=colour)
