@@ -32,8 +32,11 @@ SLOTS = 8
 _TITLE = """# How the cost of a step grows
 
 What a pick costs inside the kernel of a step: medians of batches of eight graphs, random legal
-picks.
-Made by `python -m benchmarks.studies.growth`.
+picks. Made by `python -m benchmarks.studies.growth`.
+
+What is left to grow: a mask is a byte per node, which BFS writes anew in each phase. On points the
+length of a tour is a sum of n distances that round, and the interpreter's order decides how; on
+given edges (`tsp`) they add up exactly, and writes keep the sum. A window looks at every node.
 """
 _SPLITS = ("train", "valid", "test")
 _FAMILY = "instances ba\n" + "".join(f"  {split}  1  ba(n = 16, m = 4)\n" for split in _SPLITS)

@@ -20,8 +20,9 @@ _EXAMPLES = """
 def build_parser() -> argparse.ArgumentParser:
     parser = command_parser(
         "gnarl-lsp",
-        "Serve editors over the Language Server Protocol: mistakes as you type, hover, go to "
-        "definition, completion, formatting, outline. docs/editors.md shows how to set it up.",
+        "Serve editors over the Language Server Protocol: mistakes as you type with their fixes, "
+        "hover, go to definition, references, rename, completion, formatting, outline, folding, "
+        "types and levels. docs/editors.md shows how to set it up.",
         _EXAMPLES,
         ok="the editor ended the session",
         failed="what the editor sent was no message",
