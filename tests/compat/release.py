@@ -2,9 +2,9 @@
 
     python tests/compat/release.py --out /tmp/release [--python python3.12 ...]
 
-The wheel and the sdist are built twice from what is committed, and must have the same bytes. The wheel
-without extras is installed for every interpreter, with the newest versions of what it needs and with
-the lowest that pyproject.toml allows, and has to compile, format and trace a spec and to name the
+The wheel and the sdist are built twice from what is committed, and must have the same bytes. The
+wheel without extras is installed for every interpreter, with the newest versions that it needs and
+with the lowest that pyproject.toml allows; it has to compile, format and trace a spec, and name the
 extra for what it lacks. Exit code 1 if anything is not so.
 """
 
