@@ -283,9 +283,9 @@ PREAMBLE = (
     "what is missing to the best end, per cent of it, as the mean over fresh graphs: proven by "
     "exact search on so many of them, else the best that anybody found. Ahead or behind: whether "
     "the 95 % interval of the difference to the expert, graph by graph, leaves 0 out. *time:2* is "
-    "the gap of a search of two seconds, over as many graphs as are named. *Keys*: the network reads "
-    "what experts compare; rows without are of specs whose experts compare nothing that features do "
-    "not show, or from before networks could."
+    "the gap of a search of two seconds, over as many graphs as are named. *Keys*: the network "
+    "reads what experts compare; rows without are of specs whose experts compare nothing that "
+    "features do not show, or from before networks could."
 )
 
 
