@@ -30,7 +30,7 @@ ROOMS = {
     "gnarl_runtime": (
         *("batch", "instances", "readers", "envs", "shards", "network", "checkpoints", "search"),
         *("training", "evaluation", "trajectories", "checks", "viewing", "doctor", "api"),
-        *("sweeps", "web", "play", "commands"),
+        *("sweeps", "web", "play", "serving", "commands"),
         *("starters", "reports", "machines"),
     ),
     "gnarl_runtime/checks": (

@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any, TypedDict
 
 from benchmarks.frame import show, speed_parser
-from benchmarks.machine import load_average, provenance
+from benchmarks.machine import load_average, processor_time, provenance
 from gnarl_dsl.specs import find_spec
 
 STARTS, KEYS, PICKS, NODES = 5, 20, 20, 64
@@ -77,14 +77,14 @@ def row(what: str, goal: float, times: Sequence[float]) -> Row:
 
 
 @contextmanager
-def server(folder: Path, spec: str) -> Iterator[str]:
-    """The command as a user starts it; the address of its page."""
+def server(folder: Path, spec: str) -> Iterator[tuple[str, int]]:
+    """The command as a user starts it; the address of its page, and its process."""
     command = [sys.executable, "-m", "gnarl_runtime.commands.servers.play", f"{spec}.gnarl"]
     command += ["--no-browser", "--port", "0"]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        yield process.stdout.readline().strip()
+        yield process.stdout.readline().strip(), process.pid
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(20)
@@ -97,22 +97,26 @@ def usable(page: Any, address: str) -> None:
     page.wait_for_selector(".said:not(:empty)", state="attached")
 
 
-def starts(browser: Any, folder: Path) -> Row:
+def starts(browser: Any, folder: Path) -> list[Row]:
     """From the command to a page that can be used, in a browser that is open already."""
-    times = []
+    times, worked = [], []
     for _ in range(STARTS):
         page = browser.new_page()
         began = perf_counter()
-        with server(folder, "bfs") as address:
+        with server(folder, "bfs") as (address, pid):
             usable(page, address)
             times.append(1e3 * (perf_counter() - began))
+            worked.append(processor_time(pid))
             page.close()
-    return row("page usable after `gnarl-play bfs.gnarl`", 2_000, times)
+    return [
+        row("page usable after `gnarl-play bfs.gnarl`", 2_000, times),
+        row("  processor time of the server by then", 2_000, worked),
+    ]
 
 
 def keystrokes(browser: Any, folder: Path) -> Row:
     """From a keystroke that makes a mistake to the diagnostic on the screen."""
-    with server(folder, TYPED) as address:
+    with server(folder, TYPED) as (address, _):
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         usable(page, address)
         text = page.input_value("#source")
@@ -127,20 +131,34 @@ def keystrokes(browser: Any, folder: Path) -> Row:
     return row(f"first diagnostic, {TYPED} ({len(text.splitlines())} lines)", 300, times)
 
 
-def picks(browser: Any, folder: Path, spec: str) -> Row:
+def picks(browser: Any, folder: Path, spec: str) -> list[Row]:
     """From a click on a node to the picture with what it changed."""
-    with server(folder, spec) as address:
+    with server(folder, spec) as (address, pid):
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         usable(page, address)
         page.fill(".tools input >> nth=0", str(NODES))
         page.keyboard.press("Enter")
         page.wait_for_selector(f".stage .node >> nth={NODES - 1}")
-        times = []
+        page.wait_for_timeout(4_000)  # what experts reach has been found
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        times, worked = [], []
         for _ in range(PICKS):
-            page.wait_for_timeout(500)  # the experts have been asked
+            before = page_time(session) + processor_time(pid)
             times.append(page.evaluate(_PICK))
+            page.wait_for_timeout(500)  # the experts have been asked
+            worked.append(page_time(session) + processor_time(pid) - before)
         page.close()
-    return row(f"pick drawn, {spec}, {NODES} nodes", 50, times)
+    return [
+        row(f"pick drawn, {spec}, {NODES} nodes", 50, times),
+        row("  processor time of page and server", 50, worked),
+    ]
+
+
+def page_time(session: Any) -> float:
+    """Milliseconds that the page's own thread has worked so far."""
+    found = session.send("Performance.getMetrics")["metrics"]
+    return 1e3 * float(next(one["value"] for one in found if one["name"] == "TaskDuration"))
 
 
 def measure() -> list[Row]:
@@ -154,8 +172,8 @@ def measure() -> list[Row]:
             assert spec is not None
             (folder / f"{name}.gnarl").write_bytes(spec.read_bytes())
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        rows = [starts(browser, folder), keystrokes(browser, folder)]
-        rows += [picks(browser, folder, name) for name in PLAYED]
+        rows = [*starts(browser, folder), keystrokes(browser, folder)]
+        rows += [own for name in PLAYED for own in picks(browser, folder, name)]
         browser.close()
     return rows
 

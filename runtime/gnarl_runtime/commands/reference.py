@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 # The order of a first use; commands that are not listed come last.
 ORDER = (
     *("new", "compile", "fmt", "trace", "play", "check", "train", "sweep", "eval", "solve"),
-    *("view", "report", "draw", "export", "doctor", "lsp", "mcp"),
+    *("serve", "view", "report", "draw", "export", "doctor", "lsp", "mcp"),
 )
 CLI_HEAD = """\
 # Commands

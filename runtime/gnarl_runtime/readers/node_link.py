@@ -20,8 +20,8 @@ def read_node_link(path: Path) -> list[RawGraph]:
     """One graph, or a list of graphs."""
     data = _parsed(path)
     if isinstance(data, list):
-        return [_graph(item, f"{path}: [{k}]") for k, item in enumerate(data)]
-    return [_graph(data, f"{path}: ")]
+        return [graph_of_json(item, f"{path}: [{k}]") for k, item in enumerate(data)]
+    return [graph_of_json(data, f"{path}: ")]
 
 
 def _parsed(path: Path) -> Any:
@@ -49,7 +49,7 @@ def _parsed(path: Path) -> Any:
         raise InstanceError(f"{path}: {error}") from error
 
 
-def _graph(data: Any, where: str) -> RawGraph:
+def graph_of_json(data: Any, where: str) -> RawGraph:
     """`nodes` with an `id`, and `edges` (or `links`) with a `source` and a `target`."""
     at = where.rstrip(": ")
     if not isinstance(data, dict):
