@@ -40,6 +40,12 @@ def load_average() -> list[float]:
     return [round(value, 2) for value in os.getloadavg()]
 
 
+def processor_time(pid: int) -> float:
+    """Milliseconds that a process has worked so far, whatever else the machine did."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
+    return 1e3 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def provenance(**more: Any) -> dict[str, Any]:
     """What another person needs to know to repeat the run, and what else is known of it."""
     return {

@@ -28,9 +28,9 @@ ROOMS = {
         *("ir", "lower", "passes", "emit", "build"),
     ),
     "gnarl_runtime": (
-        *("batch", "instances", "readers", "envs", "network", "checkpoints", "search"),
+        *("batch", "instances", "readers", "envs", "shards", "network", "checkpoints", "search"),
         *("training", "evaluation", "trajectories", "checks", "viewing", "doctor", "api"),
-        *("sweeps", "web", "play", "commands"),
+        *("sweeps", "web", "play", "serving", "commands"),
         *("starters", "reports", "machines"),
     ),
     "gnarl_runtime/checks": (

@@ -38,6 +38,11 @@ right answer is without asking the expert, and accepts any right answer.
 
 `python -m benchmarks.suites.clrs30 --check` compiles, formats and checks all of them. Episodes of
 the experts come out as [CLRS-style probes](clrs_export.md) by `gnarl-export --clrs`.
+
+Policies are trained by one recipe for all, `gnarl-train --spec heapsort --recipe clrs30`, unless a
+spec has one of its own; `gnarl-eval --pretrained heapsort` plays one that comes along. [A
+table](results/clrs30.md) says how they do on 64 nodes, [another](results/nar.md) what standard
+neural algorithmic reasoning makes of the same specs.
 """
 ROW_NOTE = """Rows of keys, letters or points are complete graphs whose nodes have a `position`, as
 in CLRS: the network hears between any two of them.

@@ -43,9 +43,10 @@ input. The pictures are drawn from the types in the spec.
 
 The figures are small on purpose: a minute or two of training on graphs of up to 16 nodes, by the
 commands shown, on one core of a busy machine, then 100 fresh graphs of each size. `success` is the
-share of episodes that end correct (valid, where nothing is said to be correct), `to optimum` the
-objective as a share of that of the expert called `optimal`. Costs are negative objectives, so there
-a larger share is worse. `python docs/gallery_results.py` repeats them.
+share of episodes that end correct (valid, where nothing is said to be correct), left out where
+that is all of everybody's; `to optimum` is the objective as a share of that of the expert called
+`optimal`. Costs are negative objectives, so there a larger share is worse.
+`python docs/gallery_results.py` repeats them.
 """
 
 
@@ -147,6 +148,8 @@ def figures(result: Mapping[str, Any]) -> list[str]:
         for row in [result["rows"][player][size]]
     ]
     keys = [key for key in COLUMNS if any(COLUMNS[key](row) is not None for *_, row in rows)]
+    if "objective" in keys and all(row["success"] == 1 for *_, row in rows):
+        keys.remove("success")  # whoever plays comes to a valid end: what counts is how good it is
     lines = ["| nodes | player | " + " | ".join(keys) + " |", "|---" * (2 + len(keys)) + "|"]
     for nodes, player, row in rows:
         cells = [cell(key, COLUMNS[key](row)) for key in keys]

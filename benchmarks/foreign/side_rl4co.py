@@ -12,7 +12,9 @@ from rl4co.models import AttentionModelPolicy
 from tensordict import TensorDict
 
 from benchmarks.foreign.serve import serve
+from benchmarks.foreign.train_attention import SAMPLES, update
 
+LEARNED = 64  # instances per update, as in train_attention.py
 SETS_OF = 5  # items in a set, and 4 sets are chosen, as in ours
 
 
@@ -60,7 +62,7 @@ class Trained:
     """The attention model with weights of train_attention.py."""
 
     def __init__(self) -> None:
-        self.known: dict[str, Any] = {}
+        self.known: dict[str | None, Any] = {}
 
     def play(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Best picks on given places (graphs, n, 2): lengths, and CPU milliseconds per tour."""
@@ -74,10 +76,23 @@ class Trained:
         spent = process_time() - start
         return {"tours": out["actions"].tolist(), "ms": 1e3 * spent / len(places)}
 
-    def policy(self, weights: str) -> Any:
+    def learn(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Some updates of train_attention.py on fresh weights: decisions per CPU second."""
+        env = TSPEnv(generator_params={"num_loc": asked["nodes"]}, check_solution=False)
+        policy = AttentionModelPolicy(env_name="tsp")
+        optimiser = torch.optim.Adam(policy.parameters(), lr=1e-4)
+        start = process_time()
+        for _ in range(asked["updates"]):
+            update(env, policy, optimiser, LEARNED)
+        decisions = asked["updates"] * LEARNED * SAMPLES * asked["nodes"]
+        return {"rate": decisions / (process_time() - start)}
+
+    def policy(self, weights: str | None) -> Any:
+        """Without weights, as it is at first."""
         if weights not in self.known:
             policy = AttentionModelPolicy(env_name="tsp")
-            policy.load_state_dict(torch.load(weights))
+            if weights is not None:
+                policy.load_state_dict(torch.load(weights))
             self.known[weights] = policy.eval()
         return self.known[weights]
 
@@ -85,5 +100,6 @@ class Trained:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    serve(Playing, {"tours": Trained().play})
+    trained = Trained()
+    serve(Playing, {"tours": trained.play, "learn": trained.learn})
     sys.exit(0)

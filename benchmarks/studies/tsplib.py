@@ -147,10 +147,11 @@ def lines_of(record: dict[str, Any]) -> Iterator[str]:
     yield ""
     search = record.get("search")
     if search:
-        load = record["searched"]["load"]
+        told = [record[key] for key in ("searched", "undriven") if key in record]
+        loads = [moment[0] for source in told for moment in source["load"]]
         yield (
             f"Searched by `--search {search}` where an episode of the policy takes less (load "
-            f"{load[0][0]} to {load[1][0]}): seconds and the `work:N` that they came to, which "
+            f"{min(loads)} to {max(loads)}): seconds and the `work:N` that they came to, which "
             "repeats the tour. Of larger ones an episode alone takes longer."
         )
         yield ""

@@ -149,7 +149,8 @@ def measured(
     }
     yield row
     problem = without_metrics(trained.problem)
-    compiled = compile_for(problem, None, (problem.experts[0].name,))
+    has_goal = problem.correct is None  # then objectives are worked out
+    compiled = compile_for(problem, None, (problem.experts[0].name,), metrics=has_goal)
     for nodes in missing:
         done[str(nodes)] = accuracy(trained, compiled, nodes, options)
         yield row | {"written": provenance(load=load_average())}
@@ -216,7 +217,7 @@ def fresh_pool(compiled: Compiled, nodes: int, first: int, seed: int) -> Pool:
 
 def right_answers(compiled: Compiled, own: Outcomes, expert: Outcomes) -> NDArray[np.bool_]:
     """Which ends are right; without `correct`, those that are worth what the expert's are."""
-    if compiled.problem.correct is not None or not compiled.problem.objectives:
+    if compiled.problem.correct is not None:
         return own.correct
     return own.correct & np.isclose(own.objective, expert.objective, rtol=RELATIVE)
 

@@ -17,9 +17,10 @@ from gnarl_dsl.editing import answers
 from gnarl_dsl.editing.document import Document, Place, open_document
 from gnarl_dsl.editing.positions import Positions
 from gnarl_dsl.editing.references import CannotRename, references, rename, target_of
+from gnarl_dsl.editing.wire.protocol import Protocol
 from gnarl_dsl.format.house_style import format_text
 from gnarl_dsl.report.diagnostics import InternalError, SpecError
-from gnarl_dsl.report.source import Source, Span
+from gnarl_dsl.report.source import MAX_BYTES, Source, Span
 
 # A pause in typing before the text is checked, in seconds.
 PAUSE = 0.15
@@ -35,12 +36,14 @@ class GnarlServer(LanguageServer):
 
     def __init__(self) -> None:
         whole = types.TextDocumentSyncKind.Full
-        super().__init__("gnarl-lsp", __version__, text_document_sync_kind=whole)
+        super().__init__(
+            "gnarl-lsp", __version__, text_document_sync_kind=whole, protocol_cls=Protocol
+        )
         self._documents: dict[str, tuple[str, Document]] = {}
 
     def document(self, uri: str) -> Document:
         """The file as it is now, checked once per version of its text."""
-        text = self.workspace.get_text_document(uri).source
+        text = self._text(uri)
         kept = self._documents.get(uri)
         if kept is not None and kept[0] == text:
             return kept[1]
@@ -53,6 +56,15 @@ class GnarlServer(LanguageServer):
         others = (key for key in self.workspace.text_documents if key != uri)
         found = ((path_of(key), self.workspace.get_text_document(key).source) for key in others)
         return {path: text for path, text in found if path is not None}
+
+    def _text(self, uri: str) -> str:
+        """What the editor has open, or a file of sensible size."""
+        if uri in self.workspace.text_documents:
+            return self.workspace.get_text_document(uri).source
+        try:
+            return _read(Path(to_fs_path(uri) or uri))
+        except (OSError, ValueError) as error:
+            raise JsonRpcInvalidParams(f"{uri} cannot be read: {error}") from None
 
     def positions(self, source: Source) -> Positions:
         return Positions(source, self.workspace.position_codec.client_num_units)
@@ -96,6 +108,13 @@ class GnarlServer(LanguageServer):
 def path_of(uri: str) -> Path | None:
     path = to_fs_path(uri) if uri.startswith("file:") else None
     return Path(path) if path else None
+
+
+def _read(path: Path) -> str:
+    """A file that is not open in the editor, if it can be a spec."""
+    if not path.is_file() or path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"expected a file of at most {MAX_BYTES:,} bytes")
+    return path.read_text("utf-8")
 
 
 def make_server() -> GnarlServer:

@@ -8,12 +8,12 @@ from typing import TypedDict
 from unicodedata import combining, east_asian_width
 
 from gnarl_dsl.report.diagnostics import Diagnostic, Note
+from gnarl_dsl.report.printable import printable
 from gnarl_dsl.report.source import Source, Span
 from gnarl_dsl.report.wording import fix_of, message_of, title_of
 
 _WIDTH = 88
 _MAX_LINE = 120
-_UNPRINTABLE = "\ufffd"
 
 
 class LspPosition(TypedDict):
@@ -60,19 +60,14 @@ def render(finding: Diagnostic, sources: Sequence[Source]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _printable(text: str) -> str:
-    """The text with everything that could steer a terminal replaced, one for one."""
-    return "".join(char if char.isprintable() else _UNPRINTABLE for char in text)
-
-
 def place_of(span: Span, sources: Sequence[Source]) -> str:
     source = sources[span.file]
     line, column = source.line_of(span.start), source.column_of(span.start)
-    return f"{_printable(source.name)}:{line + 1}:{column + 1}"
+    return f"{printable(source.name)}:{line + 1}:{column + 1}"
 
 
 def _paragraph(text: str) -> str:
-    wrapped = fill(_printable(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
+    wrapped = fill(printable(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
     return indent(wrapped, "  ")
 
 
@@ -93,7 +88,7 @@ def _excerpt(span: Span, sources: Sequence[Source]) -> list[str]:
     start = source.column_of(span.start)
     end = max(start + 1, min(start + span.end - span.start, len(raw.rstrip())))
     first, last = _window(len(raw), start)
-    text = _printable(raw[first:last].replace("\t", " "))
+    text = printable(raw[first:last].replace("\t", " "))
     before, under = text[: start - first], text[start - first : end - first]
     dots = "…" if first else ""
     shown = f"{dots}{text}{'…' if last < len(raw) else ''}"

@@ -123,3 +123,67 @@ def test_a_module_that_was_changed_is_not_what_runs(tmp_path: Path) -> None:
     again = play(folder)
     assert again.returncode == 0, again.stderr
     assert "changed code" not in module.read_text("utf-8")
+
+
+COMPILED = (
+    "import warnings, gnarl_dsl as gnarl\n"
+    "with warnings.catch_warnings(record=True) as found:\n"
+    "    warnings.simplefilter('always')\n"
+    "    env = gnarl.make(SPEC, nodes=4, pool=2)\n"
+    "    _, info = env.reset(seed=0)\n"
+    "    env.step(int(info['action_mask'].argmax()))\n"
+    "print(*sorted({str(w.message) for w in found if 'cache' in str(w.message)}), sep='\\n')\n"
+)
+TOY = (
+    "gnarl 1\nproblem toy\ngraph undirected\nfeatures\n"
+    "  w   input node scalar ~ uniform(0, 1)\n  on  state node mask = false\n"
+    "phase pick(v)\n  allow not on[v]\n  update\n    on[v] := true\nhorizon n rounds\n"
+    "objective best = sum(x in nodes where on[x]: w[x])\n"
+    "instances er\n  train 10 er(n = 4, p = 0.5)\n"
+    "  valid 1 er(n = 4, p = 0.5)\n  test 1 er(n = 4, p = 0.5)\n"
+)
+
+
+def compiled_play(code: str, **names: str) -> subprocess.CompletedProcess[str]:
+    code = f"SPEC = gnarl.loads({TOY!r})\n".join(["import gnarl_dsl as gnarl\n", code])
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **names}, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("kind", ["full", pytest.param("read-only", marks=pytest.mark.long)])
+def test_a_cache_that_cannot_be_written_costs_speed_only(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o700)
+    limit = (
+        "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    )
+    said = "File too large"
+    if kind == "read-only":
+        mount = ["mount", "-t", "tmpfs", "-o", "ro,mode=700", "tmpfs", str(folder)]
+        if os.getuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+            pytest.skip("no file system can be mounted here")
+        limit, said = "", "Read-only file system"
+    try:
+        run = compiled_play(limit + COMPILED, GNARL_CACHE=str(folder))
+    finally:
+        if kind == "read-only":
+            subprocess.run(["umount", str(folder)], check=True)
+    assert run.returncode == 0, run.stderr
+    assert said in run.stdout
+    assert "every start compiles anew" in run.stdout
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.long
+def test_an_index_that_was_cut_off_is_made_anew(tmp_path: Path) -> None:
+    """As a disk that was full leaves it."""
+    folder = tmp_path / "cache"
+    assert compiled_play(COMPILED, GNARL_CACHE=str(folder)).returncode == 0
+    indices = list(folder.rglob("*.nbi"))
+    assert indices
+    for index in indices:
+        index.write_bytes(index.read_bytes()[: index.stat().st_size // 2])
+    run = compiled_play(COMPILED, GNARL_CACHE=str(folder))
+    assert (run.returncode, run.stdout.strip()) == (0, ""), run.stderr

@@ -256,3 +256,15 @@ def test_mistakes_are_found_before_anything_heavy_is_loaded() -> None:
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.long
+def test_several_processes_find_the_same_figures(
+    runs: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    flags = ["--sizes", "6", "--graphs", "11", "--against", "random"]
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    assert run(runs / "mvc", *flags, "--json", one, capsys=capsys)[0] == 0
+    assert run(runs / "mvc", *flags, "--json", two, "--jobs", "2", capsys=capsys)[0] == 0
+    for part in ("results", "baselines"):
+        assert figures(one)[part] == figures(two)[part]

@@ -96,6 +96,12 @@ def test_the_map_is_drawn_from_the_tree() -> None:
         ("gnarl_runtime.commands.eval", {"torch", "numpy", "gymnasium", "pydantic"}),
         ("gnarl_runtime.commands.solve", {"torch", "numpy", "gymnasium", "pydantic"}),
         ("gnarl_runtime.commands.train", {"torch", "numpy", "gymnasium"}),
+        ("gnarl_runtime.starters.new", {"torch", "numpy", "gymnasium", "pydantic"}),
+        ("gnarl_runtime.reports.report", {"torch", "numpy", "gymnasium", "pydantic"}),
+        ("gnarl_runtime.machines.mcp_command", {"torch", "numpy", "mcp", "pydantic"}),
+        ("gnarl_runtime.machines.tool_work", {"torch", "numpy", "scipy", "mcp"}),
+        ("gnarl_runtime.commands.servers.play", {"torch", "numpy", "pydantic", "starlette"}),
+        ("gnarl_runtime.play.play_app", {"torch", "matplotlib", "gymnasium", "networkx"}),
     ],
 )
 def test_commands_start_light(module: str, forbidden: set[str]) -> None:

@@ -106,13 +106,29 @@ def torch_gradients_in_double(case: MessageCase) -> list[Tensor]:
 
 
 @needs_compiler
-def test_same_bits_every_time_whatever_the_threads() -> None:
-    case = make_case(Shape(300, 4000, 5, 64, "max", 3, 1))
-    runs = []
-    for threads in (1, 2, 1):
-        torch.set_num_threads(threads)
-        heard = fused_messages(case.projected, case.weights, case.graphs)
-        runs.append([heard, *gradients(case, heard)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape(300, 21_000, 5, 64, "max", 3, 1),
+        Shape(700, 30_000, 2, 64, "max", 2, 2),
+        Shape(60, 30_000, 9, 32, "max", 2, 3),
+        Shape(300, 30_000, 4, 64, "sum", 1, 4),
+        Shape(300, 30_000, 4, 96, "sum", 2, 5),
+        Shape(1, 30_000, 4, 64, "max", 2, 6),  # of which one thread gets all
+    ],
+)
+def test_same_bits_every_time_whatever_the_threads(shape: Shape) -> None:
+    case, runs = make_case(shape), []
+    try:
+        for threads in (1, 2, 3, 7, 1):
+            kernel_library.share_messages(threads)
+            assert kernel_library.loaded().threads == threads
+            heard = fused_messages(case.projected, case.weights, case.graphs)
+            with torch.inference_mode():
+                played = fused_messages(case.projected, case.weights, case.graphs)
+            runs.append([heard, played, *gradients(case, heard)])
+    finally:
+        kernel_library.share_messages(1)
     for again in runs[1:]:
         assert all(torch.equal(one, two) for one, two in zip(runs[0], again, strict=True))
 
@@ -219,10 +235,10 @@ def test_choice_by_what_is_possible() -> None:
 def _fresh_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """A process that has not looked for the kernel yet, with an empty cache."""
     monkeypatch.setenv("GNARL_CACHE", str(tmp_path / "cache"))
-    kernel_library.library.cache_clear()
+    kernel_library._library.cache_clear()
     kernel_library.notice.cache_clear()
     yield
-    kernel_library.library.cache_clear()
+    kernel_library._library.cache_clear()
     kernel_library.notice.cache_clear()
 
 

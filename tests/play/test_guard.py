@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -186,3 +187,11 @@ def test_mistakes_on_the_command_line(
 ) -> None:
     assert main(args) == 2
     assert said in capsys.readouterr().err
+
+
+def test_without_the_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    assert main([]) == 2
+    assert "pip install 'gnarl-dsl[play]'" in capsys.readouterr().err

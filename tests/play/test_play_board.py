@@ -197,6 +197,7 @@ def test_a_graph_of_ones_own(live: Opened, tmp_path: Path) -> None:
     assert "animals.json" in live.text(".refused")
 
 
+@pytest.mark.long
 def test_a_killed_server_is_told_and_nothing_is_lost(chromium: Any, tmp_path: Path) -> None:
     spec = find_spec("bfs")
     assert spec is not None
@@ -221,7 +222,14 @@ def test_a_killed_server_is_told_and_nothing_is_lost(chromium: Any, tmp_path: Pa
     window.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (1440, "dark"), (390, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1440, "dark"),
+        pytest.param(1440, "light", marks=pytest.mark.long),
+        pytest.param(390, "light", marks=pytest.mark.long),
+    ],
+)
 def test_64_nodes_can_be_read(live: Opened, width: int, scheme: str) -> None:
     page = live.page
     page.set_viewport_size({"width": width, "height": 900})
@@ -242,6 +250,7 @@ def test_64_nodes_can_be_read(live: Opened, width: int, scheme: str) -> None:
             assert (x - u) ** 2 + (y - v) ** 2 > (0.9 * size) ** 2
 
 
+@pytest.mark.long
 def test_200_nodes_are_painted_and_can_be_picked(live: Opened) -> None:
     page = live.page
     page.fill(".tools input >> nth=0", "200")

@@ -97,3 +97,22 @@ def test_two_tabs_do_not_overwrite_each_other(chromium: Any, live: Opened, serve
     other.page.click("#saved button")
     live.wait_for(lambda: '"two"' in (server.folder / "bfs.gnarl").read_text("utf-8"))
     other.page.close()
+
+
+def test_a_long_spec_is_edited_where_it_is_seen(live: Opened) -> None:
+    page = live.page
+    page.focus("#source")
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text("\n".join(f"# line {number}" for number in range(80)))
+    page.wait_for_selector("#gutter div >> nth=100", state="attached")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Control+End")
+    page.keyboard.type("!")
+    assert live.value("document.getElementById('source').scrollTop") == 0
+    last = page.locator("#paint .row").last
+    assert str(last.text_content()).endswith("79!")
+    last.scroll_into_view_if_needed()
+    box = last.locator(".code").bounding_box()
+    page.mouse.click(box["x"] + 1, box["y"] + box["height"] / 2)
+    page.keyboard.type("?")
+    assert str(last.text_content()).startswith("?")

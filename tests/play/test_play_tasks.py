@@ -167,6 +167,7 @@ def _is_alive(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text("ascii").split()[2] != "Z"
 
 
+@pytest.mark.long
 def test_two_tasks_at_once_are_enough(server: Served) -> None:
     spec = {"path": "bfs.gnarl", "text": spec_of("bfs")}
     jobs = [server.told("start/check", spec=spec, fast=True) for _ in range(2)]

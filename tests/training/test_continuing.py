@@ -20,11 +20,13 @@ from gnarl_runtime.api import train_policy as session
 from gnarl_runtime.api.train_policy import describe
 from gnarl_runtime.checkpoints.checkpoint import load_checkpoint
 from gnarl_runtime.checkpoints.recipe import Recipe
+from gnarl_runtime.checkpoints.weight_arrays import module_arrays
 from gnarl_runtime.commands.train import main
 from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.training.chain import ChainTrainer
 from gnarl_runtime.training.loop import Loop, Report
 from gnarl_runtime.training.run_folder import RunFolder, make_config
-from gnarl_runtime.training.trainer import Metrics
+from gnarl_runtime.training.trainer import Metrics, Trainer
 from gnarl_runtime.training.trainers import make_trainer
 from gnarl_runtime.training.validate import Scores, Validator, make_validator
 
@@ -101,6 +103,31 @@ def test_validation_counts_the_updates_of_the_last_part(tmp_path: Path) -> None:
     assert main([*command(out)[3:], *sets]) == 0
     judged = [entry["update"] for entry in RunFolder(out).metrics() if "valid_success" in entry]
     assert judged == [7, 9, 11, 12]
+
+
+def test_a_part_goes_on_from_the_best_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PPO that undoes what imitation has taught is no start for what follows."""
+    starts = []
+
+    def make(self: ChainTrainer, policy: Policy | None) -> Trainer:
+        if policy is not None:
+            starts.append({name: own.copy() for name, own in module_arrays(policy).items()})
+        return whole(self, policy)
+
+    whole = ChainTrainer._make
+    monkeypatch.setattr(ChainTrainer, "_make", make)
+    out = tmp_path / "run"
+    more = ["trainer=bc+ppo+improve", "bc.updates=9", "ppo.updates=3", "ppo.lr=0.5"]
+    more += ["improve.updates=1", "improve.lr=1e-9"]
+    sets = [part for entry in more for part in ("--set", entry)]
+    assert main([*command(out)[3:], *sets]) == 0
+    entries = [entry for entry in RunFolder(out).metrics() if "valid_reward" in entry]
+    assert [entry["update"] for entry in entries] == [9, 12, 13]
+    assert entries[1]["valid_reward"] < entries[0]["valid_reward"]
+    of_ppo, of_improve = starts
+    assert same(of_ppo, of_improve)
 
 
 # Continuing

@@ -6,6 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from gnarl_compiler.support.unkept import tell_unkept
+
 
 def write_module(text: str, folder: Path, name: str) -> Path:
     """Write NAME.py into a folder, unless it is there already with the same text.
@@ -19,6 +21,15 @@ def write_module(text: str, folder: Path, name: str) -> Path:
     return path
 
 
+def keep_module(text: str, folder: Path, name: str) -> Path:
+    """The same in a cache: where it cannot be written to, that costs speed only."""
+    try:
+        return write_module(text, folder, name)
+    except OSError as error:
+        tell_unkept(error)
+        return folder / f"{name}.py"
+
+
 def write_whole(path: Path, content: bytes, durable: bool = True) -> None:
     """Write a file under another name beside it, then put it in place in one step.
 
@@ -29,7 +40,15 @@ def write_whole(path: Path, content: bytes, durable: bool = True) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(content)
         return
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        _replace(path, content, durable)
+    except OSError as error:  # of a full disk the system does not say which file did not fit
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def _replace(path: Path, content: bytes, durable: bool) -> None:
+    name = path.name[:100]  # the name of the other file is longer than this one's
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -14,7 +14,7 @@ from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
 from gnarl_compiler.ir.ops import ALONG, OWN, Program, Ref, map_operands
 from gnarl_compiler.ir.walk import map_program, moved_lets, reachable, sweep
-from gnarl_compiler.passes.costs import Costs, is_repaid, operations
+from gnarl_compiler.passes.costs import CUT_SHORT, Costs, is_repaid, not_cut_short, operations
 from gnarl_compiler.passes.tabulate import read_each_round
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE, NODE_VALUE, NUMBER, POINTER
@@ -73,16 +73,15 @@ class _Pass:
 
     def wanted(self) -> list[ir.Chase]:
         """Those of what runs every round that start from many nodes, if keeping them repays it."""
-        found = []
+        found, whole = [], not_cut_short(self.program, read_each_round(self.program))
         for ref in sorted(reachable(self.program, read_each_round(self.program))):
             op = self.program.ops[ref]
             if isinstance(op, ir.Chase) and self.can_be_kept(op):
                 step = self.costs.of(op.following, op.cost) + operations(1)
+                anew = step.times(1 if ref in whole else CUT_SHORT, ("n",))
                 many = bool(self.program.infos[op.start].axes)
-                follows = self.follows(op)
-                if many and is_repaid(
-                    self.program, step.times(1, ("n",)), step.times(1, ("s",)), follows
-                ):
+                share = step.times(1, ("s",))
+                if many and is_repaid(self.program, anew, share, self.follows(op)):
                     found.append(op)
         return found
 

@@ -18,6 +18,7 @@ Size = tuple[str, ...]  # what a number of operations is multiplied by: n, m, d,
 
 # A graph to compare two ways on: what is cheaper there is chosen.
 _USUAL = {"n": 64.0, "m": 256.0, "d": 8.0, "s": 5.0}
+CUT_SHORT = 1 / 8  # the share of nodes that are asked where the first answer can decide
 _DOMAINS = {"nodes": "n", "edges": "m", "near": "d"}
 _KEY = (
     "n nodes, m edges, d neighbours, s chains that lead through a node;\n"
@@ -174,6 +175,23 @@ def is_repaid(program: Program, anew: Cost, share: Cost, cells: Iterable[ir.Writ
     names = list(cells)
     written = sum((writes(program, phase.update, names) for phase in program.phases), Cost())
     return written.usual * (2 * share.usual + 1) < anew.usual
+
+
+def not_cut_short(program: Program, refs: Iterable[Ref]) -> set[Ref]:
+    """Of what some values are made of, all that is asked of every node that it is about.
+
+    What stands in `exists` and `forall` is asked until it is decided, which is soon in most states.
+    """
+    seen: set[Ref] = set()
+    waiting = list(refs)
+    while waiting:
+        ref = waiting.pop()
+        if ref not in seen:
+            seen.add(ref)
+            op = program.ops[ref]
+            if not (isinstance(op, ir.Reduce) and op.op in ("exists", "forall")):
+                waiting += ir.operands(op)
+    return seen
 
 
 @dataclass(frozen=True)

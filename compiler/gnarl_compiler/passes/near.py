@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from gnarl_compiler.ir import ops as ir
 from gnarl_compiler.ir.builder import Builder
-from gnarl_compiler.ir.ops import OWN, Program, Ref, map_operands
+from gnarl_compiler.ir.ops import NEARBY, OWN, Program, Ref, map_operands
 from gnarl_compiler.ir.walk import map_program, moved_lets, reachable, sweep
-from gnarl_compiler.passes.costs import Costs, is_repaid, operations
+from gnarl_compiler.passes.costs import CUT_SHORT, Costs, is_repaid, not_cut_short, operations
 from gnarl_compiler.passes.tabulate import read_each_round
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import NODE, NODE_VALUE, NUMBER, TRUTH
@@ -40,11 +40,13 @@ class _Pass:
         for op in program.ops:
             self.plain.append(self.build.add(map_operands(op, self.plain.__getitem__)))
         self.codes: dict[Ref, ir.KeptCode] = {}  # by the term that each keeps
+        self.whole: set[Ref] = set()  # what is asked of all nodes
 
     def run(self) -> Program:
-        found = {ref: self.code(ref) for ref in self.wanted()}
-        if not found:
+        if not [self.code(ref) for ref in self.wanted()]:
             return self.program
+        able = [ref for ref in range(len(self.program.ops)) if self.can_be_kept(ref)]
+        found = {ref: self.codes.get(self.term(ref)) for ref in able}
         late: list[Ref] = []
         for ref, op in enumerate(self.program.ops):
             moved, code = map_operands(op, late.__getitem__), found.get(ref)
@@ -74,6 +76,7 @@ class _Pass:
     def wanted(self) -> Iterator[Ref]:
         """The outermost terms that can be kept, and repay it."""
         waiting, seen = read_each_round(self.program), set[Ref]()
+        self.whole = not_cut_short(self.program, waiting)
         while waiting:
             ref = waiting.pop()
             if ref in seen:
@@ -85,9 +88,10 @@ class _Pass:
                 waiting += ir.operands(self.program.ops[ref])
 
     def is_repaid(self, ref: Ref) -> bool:
-        anew, (own, near) = self.costs.of(ref) + operations(1), self.follows(ref)
-        share = anew.times(1, ("d",)) + anew if near else anew
-        return is_repaid(self.program, anew.times(1, ("n",)), share, own | near)
+        each, (own, near) = self.costs.of(ref) + operations(1), self.follows(ref)
+        anew = each.times(1 if ref in self.whole else CUT_SHORT, ("n",))
+        share = each.times(1, ("d",)) + each if near else each
+        return is_repaid(self.program, anew, share, own | near)
 
     def axis(self, ref: Ref) -> ir.Axis:
         (name,) = self.program.infos[ref].axes
@@ -151,15 +155,27 @@ class _Pass:
                 (own if self.program.ops[node] == self.axis(ref) else near).update(names)
         return own, near
 
-    def code(self, ref: Ref) -> ir.KeptCode:
-        """The table of a term; terms that differ in their axis share one."""
+    def term(self, ref: Ref) -> Ref:
+        """A term over the node of a write, in the new table of operations, axes by other names."""
+        names = {self.axis(ref).name: OWN}
         moved: dict[Ref, Ref] = {}
+
+        def name(axis: str) -> str:
+            return names.setdefault(axis, f"{NEARBY}_{len(names)}")
+
         for part in sorted(reachable(self.program, [ref])):
             op = self.program.ops[part]
-            if op == self.axis(ref):
-                op = ir.Axis(OWN, NODE_VALUE)
+            if isinstance(op, ir.Axis):
+                op = ir.Axis(name(op.name), op.kind)
+            if isinstance(op, ir.Reduce):
+                domains = (replace(d, axes=tuple(map(name, d.axes))) for d in op.domains)
+                op = replace(op, domains=tuple(domains))
             moved[part] = self.build.add(map_operands(op, moved.__getitem__))
-        value = moved[ref]
+        return moved[ref]
+
+    def code(self, ref: Ref) -> ir.KeptCode:
+        """The table of a term; terms that differ in their axis share one."""
+        value = self.term(ref)
         if value not in self.codes:
             own, near = self.follows(ref)
             number = len(self.program.kept) + len(self.codes)

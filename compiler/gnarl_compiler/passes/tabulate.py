@@ -80,6 +80,8 @@ def read_each_round(program: Program) -> list[Ref]:
     if program.reward is not None:
         maybe.append(program.reward.value)
     maybe += [cells.value for cells in program.derived]
+    for view in (*program.windows, *program.messages):
+        maybe += [view.where, view.key]
     for choice in (c for expert in program.experts for rule in expert.rules for c in rule):
         maybe += [choice.where, *(key for _, key in choice.keys)]
     goals = {expert.greedy for expert in program.experts}

@@ -28,6 +28,9 @@ from gnarl_runtime.search.strategy import (
 Tell = Callable[[str, int, int], None]
 
 MOST_NODES = 10_000  # of graphs to evaluate on
+MOST_SEED = 2**63 - 1
+MOST_THREADS = 1_024
+MOST_GRAPHS = 10_000_000  # at once; so many instances take days to draw
 
 
 def silent(step: str, done: int, total: int) -> None:
@@ -62,6 +65,16 @@ def verify_least(spell: Spelling, name: str, value: int | None, least: int) -> N
         raise UsageError(f"{spell.value(name, value)}: expected {least} or more")
 
 
+def verify_between(spell: Spelling, name: str, value: int | None, least: int, most: int) -> None:
+    """A whole number that is neither too small nor beyond reason."""
+    if value is not None and not (_is_whole(value) and least <= value <= most):
+        raise UsageError(f"{spell.value(name, value)}: expected a number from {least} to {most:,}")
+
+
+def verify_seed(spell: Spelling, seed: int | None) -> None:
+    verify_between(spell, "seed", seed, 0, MOST_SEED)
+
+
 def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
@@ -80,10 +93,10 @@ def verify_playing(
     ):
         told = spell.value("temperature", temperature)
         raise UsageError(f"{told}: expected a number from 0 up")
-    verify_least(spell, "samples", samples, 1)
-    verify_least(spell, "threads", threads, 1)
-    verify_least(spell, "seed", seed, 0)
-    verify_least(spell, "max_rounds", max_rounds, 1)
+    verify_between(spell, "samples", samples, 1, MOST_GRAPHS)
+    verify_between(spell, "threads", threads, 1, MOST_THREADS)
+    verify_seed(spell, seed)
+    verify_between(spell, "max_rounds", max_rounds, 1, MOST_SEED)
 
 
 def verify_attempts(spell: Spelling, temperature: float | None, samples: int) -> None:
@@ -146,9 +159,9 @@ def verify_checking(spell: Spelling, max_nodes: int, examples: int, states: int,
             f"{spell.value('max_nodes', max_nodes)}: expected a number from 1 to 6; larger "
             f"instances are played at random ({spell.name('examples')})"
         )
-    verify_least(spell, "examples", examples, 0)
-    verify_least(spell, "states", states, 1)
-    verify_least(spell, "seed", seed, 0)
+    verify_between(spell, "examples", examples, 0, MOST_GRAPHS)
+    verify_between(spell, "states", states, 1, MOST_SEED)
+    verify_seed(spell, seed)
 
 
 def verify_training(
@@ -158,9 +171,8 @@ def verify_training(
     if minutes is not None and not (isinstance(minutes, Real) and 0 < minutes <= 60 * 24 * 30):
         told = spell.value("minutes", minutes)
         raise UsageError(f"{told}: expected a positive number of minutes")
-    if threads is not None and not (_is_whole(threads) and threads >= 1):
-        raise UsageError(f"{spell.value('threads', threads)}: expected at least 1")
-    verify_least(spell, "seed", seed, 0)
+    verify_between(spell, "threads", threads, 1, MOST_THREADS)
+    verify_seed(spell, seed)
 
 
 def verify_choice(spell: Spelling, name: str, given: str | None, known: Sequence[str]) -> None:

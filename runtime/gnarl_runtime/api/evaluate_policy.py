@@ -17,11 +17,12 @@ from gnarl_dsl.loading import Spec
 from gnarl_dsl.model import Code, Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.api.asked import (
+    MOST_GRAPHS,
     PYTHON,
     Spelling,
     Tell,
     verify_attempts,
-    verify_least,
+    verify_between,
     verify_playing,
     verify_sizes,
 )
@@ -183,7 +184,7 @@ def evaluate(
     began = time.monotonic()
     verify_playing(PYTHON, temperature, samples, threads, seed, max_rounds)
     verify_attempts(PYTHON, temperature, samples)
-    verify_least(PYTHON, "graphs", graphs, 1)
+    verify_between(PYTHON, "graphs", graphs, 1, MOST_GRAPHS)
     plan = Plan(
         sizes=verify_sizes([sizes] if isinstance(sizes, int) else list(sizes)),
         graphs=graphs,

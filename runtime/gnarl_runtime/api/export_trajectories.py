@@ -9,12 +9,14 @@ from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.api.asked import (
+    MOST_GRAPHS,
     MOST_NODES,
     PYTHON,
     Spelling,
     Tell,
+    verify_between,
     verify_choice,
-    verify_least,
+    verify_seed,
 )
 from gnarl_runtime.api.policies import Params, compiled_or_told
 from gnarl_runtime.envs.engine import compile_for
@@ -73,9 +75,9 @@ def verify_export(
     ties: str = DRAWN,
 ) -> None:
     """Raise a UsageError for what makes no sense, before anything slow happens."""
-    verify_least(spell, "count", count, 1)
-    verify_least(spell, "nodes", nodes, 1)
-    verify_least(spell, "seed", seed, 0)
+    verify_between(spell, "count", count, 1, MOST_GRAPHS)
+    verify_between(spell, "nodes", nodes, 1, MOST_NODES)
+    verify_seed(spell, seed)
     if nodes > MOST_NODES:
         raise UsageError(f"{spell.value('nodes', nodes)}: expected at most {MOST_NODES:,}")
     if not problem.experts:

@@ -12,7 +12,7 @@ from gnarl_compiler.graphs.instance import Instance
 from gnarl_dsl.loading import Spec, problem_of
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import UsageError
-from gnarl_runtime.api.asked import PYTHON, verify_input, verify_least
+from gnarl_runtime.api.asked import MOST_GRAPHS, PYTHON, verify_between, verify_input, verify_seed
 from gnarl_runtime.instances.instance_checks import verify_instance
 from gnarl_runtime.instances.pools import draw_pool
 from gnarl_runtime.readers.objects import instance_from, raw_graph
@@ -43,11 +43,20 @@ def own_graphs(
 def _from_file(
     problem: Problem, path: str | Path, seed: int, rounded: bool, repair: bool
 ) -> list[Imported]:
+    if Path(path).is_dir():
+        return _from_folder(problem, Path(path))
     verify_input(str(path), path)
     try:
         return read_graphs(path, problem, seed=seed, rounded=rounded, repair=repair)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
+
+
+def _from_folder(problem: Problem, folder: Path) -> list[Imported]:
+    """All instances of a folder that gnarl-draw has filled."""
+    from gnarl_runtime.shards.plan import shard_files
+
+    return [graph for path in shard_files(folder) for graph in read_graphs(path, problem)]
 
 
 def _from_object(problem: Problem, graph: object, seed: int, number: int, repair: bool) -> Imported:
@@ -77,8 +86,8 @@ def draw(
     split      which split of the instance set to draw from
     instances  the name of an instance set of the spec; None takes the first
     """
-    verify_least(PYTHON, "count", count, 1)
-    verify_least(PYTHON, "seed", seed, 0)
+    verify_between(PYTHON, "count", count, 1, MOST_GRAPHS)
+    verify_seed(PYTHON, seed)
     pool = draw_pool(
         problem_of(spec), count=count, nodes=nodes, seed=seed, split=split, instances=instances
     )

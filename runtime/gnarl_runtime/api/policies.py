@@ -20,6 +20,7 @@ from gnarl_runtime.checkpoints.checkpoint import TrainedPolicy, load_checkpoint,
 from gnarl_runtime.checkpoints.pretrained import find_pretrained, pretrained_names
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.targets import require_same_signature, with_params
+from gnarl_runtime.network.fused.kernel_library import message_threads, share_messages
 from gnarl_runtime.network.policy import Policy, prepare_torch
 from gnarl_runtime.training.auto.keys import as_read_by
 
@@ -92,11 +93,13 @@ def _untrained(policy: Policy, problem: Problem) -> TrainedPolicy:
 def torch_set_up(threads: int) -> Iterator[None]:
     """Set torch up for small graphs, and put it back afterwards: the process may be a notebook."""
     before, flushed = torch.get_num_threads(), _flushes_denormals()
+    shared = message_threads()
     prepare_torch(threads)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+        share_messages(shared)
         torch.set_flush_denormal(flushed)
 
 

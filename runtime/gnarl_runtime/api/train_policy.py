@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,12 +33,12 @@ from gnarl_runtime.training.auto.keys import as_read_by, with_keys
 from gnarl_runtime.training.auto.standings import find_standings
 from gnarl_runtime.training.curves import draw_curves
 from gnarl_runtime.training.loop import Finished, Loop, Report, Watcher
-from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config
+from gnarl_runtime.training.run_folder import Config, RunError, RunFolder, make_config, may_begin
 from gnarl_runtime.training.starting import origin, policy_from, start_of, verify_choices
 from gnarl_runtime.training.team.processes import local_device
 from gnarl_runtime.training.team.team import ALONE, Team
 from gnarl_runtime.training.trainers import make_trainer
-from gnarl_runtime.training.validate import Scores, make_validator
+from gnarl_runtime.training.validate import Scores, Validator, make_validator
 
 MINUTES = 5.0  # of training where nobody says how long
 VALIDATIONS = 16  # in a run whose recipe was chosen
@@ -200,7 +201,7 @@ def begin_run(
 
 def verify_new(out: Path, spell: Spelling) -> None:
     """A UsageError if there is anything where a run folder is to be."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not may_begin(out):
         raise UsageError(f"{out} is there already; {_another(out, spell)}")
 
 
@@ -250,17 +251,30 @@ def finish_run(
 
     All processes of a `team` call this; one of them writes. `also` is told what a report says.
     """
+    with run.held() if team.leads else nullcontext():
+        return _finish(run, config, problem, progress, team, also)
+
+
+def _finish(
+    run: RunFolder,
+    config: Config,
+    problem: Problem,
+    progress: Tell | None,
+    team: Team,
+    also: Watcher | None,
+) -> Ran:
     (progress or silent)("compiling, drawing instances", 0, 1)
+    drawing = _drawing(progress or silent)
     _compile_first(config, problem, team)
     try:
         # A saved state brings its own weights.
         weights = None if run.has_state else start_of(run.path, problem)
         trainer = make_trainer(
             *(problem, config.recipe, config.seed, weights),
-            progress=_drawing(progress or silent),
+            progress=drawing,
             team=team,
         )
-        validator = make_validator(problem, config.recipe, config.seed) if team.leads else None
+        validator = _validator(config, problem, drawing) if team.leads else None
     except LookupError as error:
         raise Failure(str(error)) from None
     device = local_device(config.device)
@@ -288,6 +302,10 @@ def _compile_first(config: Config, problem: Problem, team: Team) -> None:
         for part in config.recipe.parts:
             make_trainer(problem, _calibrated_on(request, part, few=2), config.seed).update()
     team.wait()
+
+
+def _validator(config: Config, problem: Problem, progress: Callable[[int, int], None]) -> Validator:
+    return make_validator(problem, config.recipe, config.seed, progress)
 
 
 def _drawing(tell: Tell) -> Callable[[int, int], None]:

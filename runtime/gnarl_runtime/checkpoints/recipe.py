@@ -35,6 +35,11 @@ TRAINERS: Mapping[str, TrainerEntry] = {
 
 _BROUGHT_PARTS = ("bc",)  # the section with the number of updates of a trainer `extern:NAME`
 
+# Numbers that decide how much memory is taken: none of them is ever so large on purpose.
+Instances = Annotated[int, Field(ge=1, le=10_000_000)]
+Graphs = Annotated[int, Field(ge=1, le=1_000_000)]  # side by side
+Steps = Annotated[int, Field(ge=1, le=1_000_000)]
+
 VALIDATIONS = 8  # in a run whose recipe does not say how often
 
 
@@ -50,9 +55,11 @@ class Data(Section):
     instances: str | None = None  # a set of the spec; None is its first
     nodes: int | tuple[int, int] | None = None  # instead of the split's own sizes
     # Instances drawn; None is what the spec's `train` line says.
-    pool: Annotated[int, Field(ge=1)] | None = None
+    pool: Instances | None = None
     # What experts that read no oracle minimise or maximise is a feature of nodes, too.
     keys: bool = False
+    # A folder of gnarl-draw whose instances are played, instead of drawing any.
+    shards: str | None = None
     # Nodes of larger graphs, of which `bc.larger` and `improve.larger` say how many there are.
     larger_nodes: tuple[int, int] | None = None
     # Scalar inputs of each instance are multiplied by a factor, log-uniform in this range.
@@ -62,12 +69,12 @@ class Data(Section):
     # `policy.levels` is on and something is read as ranks.
     drawn_ranks: Annotated[float, Field(ge=0, le=1)] = 0.0
     boundary: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of episodes on moved instances
-    boundary_pool: Annotated[int, Field(ge=1)] = 2_000
+    boundary_pool: Instances = 2_000
     boundary_margin: tuple[float, float] = (1e-3, 1e-1)  # log-uniform
     # Share of the graphs side by side that only ever play `boundary_steps` picks from a boundary:
     # in a whole episode one state is close to it, and most of the others are like any other.
     boundary_starts: Annotated[float, Field(ge=0, le=1)] = 0.0
-    boundary_steps: Annotated[int, Field(ge=1)] = 4
+    boundary_steps: Steps = 4
 
     @model_validator(mode="after")
     def _nodes_can_be_drawn(self) -> Data:
@@ -97,7 +104,7 @@ class Imitation(Section):
 
     expert: str | None = None  # None is the spec's first
     updates: Annotated[int, Field(ge=1)] = 4_000
-    graphs: Annotated[int, Field(ge=1)] = 256  # played side by side, and learned from in one update
+    graphs: Graphs = 256  # played side by side, and learned from in one update
     lr: Annotated[float, Field(gt=0)] = 3e-3  # decays to 0 along a cosine
     beta2: Annotated[float, Field(gt=0, lt=1)] = 0.99
     clip: Annotated[float, Field(gt=0)] = 1.0  # norm of the gradient
@@ -116,10 +123,10 @@ class Reinforcement(Section):
 
     reward: str | None = None  # None is the spec's first objective or reward
     updates: Annotated[int, Field(ge=1)] = 200  # each on steps * graphs samples
-    graphs: Annotated[int, Field(ge=1)] = 256
-    steps: Annotated[int, Field(ge=1)] = 16
-    epochs: Annotated[int, Field(ge=1)] = 10
-    minibatch: Annotated[int, Field(ge=1)] = 256  # samples
+    graphs: Graphs = 256
+    steps: Steps = 16
+    epochs: Steps = 10
+    minibatch: Steps = 256  # samples
     lr: Annotated[float, Field(gt=0)] = 3e-4
     decay: bool = True  # the learning rate goes to 0 linearly
     gamma: Annotated[float, Field(gt=0, le=1)] = 1.0
@@ -139,12 +146,12 @@ class Improvement(Section):
 
     reward: str | None = None  # what is best; None is the spec's first objective or reward
     updates: Annotated[int, Field(ge=1)] = 400
-    graphs: Annotated[int, Field(ge=1)] = 32  # of the pool that are played in one update
+    graphs: Graphs = 32  # of the pool that are played in one update
     samples: Annotated[int, Field(ge=2)] = 32  # episodes of each: best picks once, drawn ones
     larger: Annotated[float, Field(ge=0, le=1)] = 0.0  # share of graphs with `data.larger_nodes`
     larger_samples: Annotated[int, Field(ge=2)] = 4  # episodes of each of these
     experts: bool = True  # those that read no oracle play each graph, too
-    epochs: Annotated[int, Field(ge=1)] = 8  # times that the best episode of each is learned
+    epochs: Steps = 8  # times that the best episode of each is learned
     batch: Annotated[int, Field(ge=1)] = 64  # states of one gradient
     lr: Annotated[float, Field(gt=0)] = 2e-3  # decays to 0 along a cosine
     beta2: Annotated[float, Field(gt=0, lt=1)] = 0.99
@@ -156,7 +163,7 @@ class Improvement(Section):
 class Validation(Section):
     """How the best weights are chosen: by success, then reward, then shorter episodes."""
 
-    graphs: Annotated[int, Field(ge=1)] = 100
+    graphs: Graphs = 100
     # None: the sizes of the `valid` split. Several: as many graphs of each, `graphs` in all.
     nodes: int | tuple[int, ...] | None = None
     # Besides, graphs of so many nodes, which count half however few they are: their rewards times

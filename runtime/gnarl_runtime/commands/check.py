@@ -60,8 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
-    return run_command("gnarl-check", lambda: _run(args))
+    return run_command("gnarl-check", lambda: _run(build_parser().parse_args(argv)))
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -78,7 +79,15 @@ def _run(seed: int, graphs: int, updates: int) -> int:
     policy = _train(problem, recipe, seed)
     _show(problem, _solve(problem, policy, graphs, seed))
     print(f"{time.monotonic() - began:.0f} s in all", flush=True)
+    print(f"Play with it in the browser: {_play()} specs/{SPEC}.gnarl", flush=True)
     return 0
+
+
+def _play() -> str:
+    """The command as it can be typed here."""
+    path = Path(sys.executable).with_name("gnarl-play")
+    here = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return str(here) if path.exists() else path.name
 
 
 def _train(problem: Problem, recipe: Recipe, seed: int) -> Policy:

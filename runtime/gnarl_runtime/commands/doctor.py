@@ -38,8 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
-    return run_command("gnarl-doctor", lambda: _examine(args))
+    return run_command("gnarl-doctor", lambda: _examine(build_parser().parse_args(argv)))
 
 
 def _examine(args: argparse.Namespace) -> int:

@@ -8,8 +8,15 @@ from pathlib import Path
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
-from gnarl_runtime.api.asked import FLAGS, verify_attempts, verify_least
+from gnarl_runtime.api.asked import (
+    FLAGS,
+    MOST_GRAPHS,
+    MOST_THREADS,
+    verify_attempts,
+    verify_between,
+)
 from gnarl_runtime.commands.console import run_command
+from gnarl_runtime.commands.jobs.extras import require_extra
 from gnarl_runtime.commands.options import command_parser
 from gnarl_runtime.commands.work.arguments import (
     add_policy_arguments,
@@ -55,13 +62,18 @@ def build_parser() -> argparse.ArgumentParser:
     add("--graphs", type=int, metavar="K", help="per size (default: what the split says)")
     add("--split", choices=["train", "valid", "test"], default="test", help="of the spec's graphs")
     add("--instances", metavar="NAME", help="which instances of the spec (default: the first)")
-    add("--data", metavar="FILE", help="graphs from a file instead: .gnarl.npz, .tsp, .json, ...")
+    add(
+        "--data",
+        metavar="FILE",
+        help="graphs from a file instead: .gnarl.npz, .tsp, .json, ... or a folder of gnarl-draw",
+    )
     add("--samples", type=int, default=1, metavar="K", help="attempts at each graph (default 1)")
     add("--against", metavar="NAME,NAME", help="baselines to play on the same graphs")
     add("--reference", metavar="EXPERT", help="whose objective `ratio` refers to")
     add("--search", metavar="HOW,HOW", help=f"search, too: {', '.join(forms())} (docs/search.md)")
     add("--optimum", action="store_true", help="how far all are from the best that can be found")
     add("--no-reference", action="store_true", help="leave out metrics and what they need solved")
+    add("--jobs", type=int, default=1, metavar="N", help="processes that play (default 1)")
     add("--json", metavar="FILE", help="write all figures to a file")
     add("--plot", metavar="FILE", help="draw success and ratio over sizes (.png, .svg, .pdf)")
     add_policy_arguments(parser, several=True)
@@ -96,12 +108,16 @@ def _verify(args: argparse.Namespace) -> None:
     parse_names("--against", args.against)
     args.search = parse_searches(args.search) if args.search is not None else ()
     parse_params(args.param)
-    verify_file_to_read("--data", args.data)
+    if args.data is None or not Path(args.data).is_dir():
+        verify_file_to_read("--data", args.data)
+    verify_between(FLAGS, "jobs", args.jobs, 1, MOST_THREADS)
+    if args.jobs > 1:
+        require_extra("sweep", "joblib")
     verify_file_to_write("--json", args.json)
     verify_file_to_write("--plot", args.plot, PICTURES)
     outputs = {"--json": args.json, "--plot": args.plot}
     verify_outputs(outputs, [args.data, args.checkpoint, *args.others, args.spec])
-    verify_least(FLAGS, "graphs", args.graphs, 1)
+    verify_between(FLAGS, "graphs", args.graphs, 1, MOST_GRAPHS)
     if args.reference and args.no_reference:
         raise UsageError("--reference and --no-reference cannot both be given")
     drawn = [f"--{flag}" for flag in ("sizes", "graphs", "instances") if getattr(args, flag)]

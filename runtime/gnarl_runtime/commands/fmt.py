@@ -39,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Format what `argv` names; the exit code says how it went."""
     args = build_parser().parse_args(argv)
     # The formatter takes most of the start-up time; --help and --version need none of it.
+    from gnarl_runtime.commands.console import run_command
     from gnarl_runtime.commands.work.fmt_command import Options, fmt_command
 
-    return fmt_command(args.specs, Options(args.check, args.diff))
+    return run_command("gnarl-fmt", lambda: fmt_command(args.specs, Options(args.check, args.diff)))

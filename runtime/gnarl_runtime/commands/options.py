@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from textwrap import fill
+from typing import Any
 
 from gnarl_dsl import __version__
+from gnarl_dsl.report.printable import printable_lines
 
 OK, FAILED, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 SPEC_HELP = "a .gnarl file, a shipped spec's name, or -"
@@ -24,7 +26,7 @@ def command_parser(
     `ok` and `failed` say what the exit codes 0 and 1 mean; the others mean the same everywhere.
     """
     codes = f"exit codes:\n  0    {ok}\n  1    {failed}\n{_ALWAYS}"
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=name,
         description=fill(" ".join(description.split()), _WIDTH),
         epilog=f"examples:\n{examples.strip(chr(10))}\n\n{codes}",
@@ -32,6 +34,21 @@ def command_parser(
     )
     parser.add_argument("--version", action="version", version=f"{name} {__version__}")
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that also refuses what argparse itself stumbles over, such as `--nodes=--`.
+
+    What it shows of a command line cannot steer the terminal.
+    """
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(printable_lines(message or ""), file)
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> object:
+        if action.nargs is None and arg_strings == ["--"]:
+            raise argparse.ArgumentError(action, "expected one argument, found --")
+        return super()._get_values(action, arg_strings)
 
 
 def add_specs(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 # The order of a first use; commands that are not listed come last.
 ORDER = (
     *("new", "compile", "fmt", "trace", "play", "check", "train", "sweep", "eval", "solve"),
-    *("view", "report", "export", "doctor", "lsp", "mcp"),
+    *("serve", "view", "report", "draw", "export", "doctor", "lsp", "mcp"),
 )
 CLI_HEAD = """\
 # Commands
@@ -69,7 +69,13 @@ def commands() -> dict[str, str]:
     scripts = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["scripts"]
     ranks = {f"gnarl-{name}": rank for rank, name in enumerate(ORDER)}
     names = sorted(scripts, key=lambda name: (ranks.get(name, len(ORDER)), name))
-    return {name: scripts[name].partition(":")[0] for name in names}
+    return {name: _home(scripts[name]) for name in names}
+
+
+def _home(entry: str) -> str:
+    """An entry point names a command; `shell/entry.py` finds its module."""
+    module, _, name = entry.partition(":")
+    return module if name == "main" else f"gnarl_runtime.{name}"
 
 
 def cli_page() -> str:
@@ -135,14 +141,14 @@ def _prose(text: str) -> str:
 
 
 def llms_page() -> str:
-    """Every page of the site with its first sentence, as llmstxt.org has it."""
+    """Every page of the site with its heading, as llmstxt.org has it."""
     lines, section = [LLMS_HEAD], ""
     for title, target in _navigation():
         if target is None:
             section = title
             lines.append(f"\n## {section}\n")
         else:
-            lines.append(f"- [{title}]({target}): {_first_sentence(target)}")
+            lines.append(f"- [{title}]({target}): {_heading(target)}")
     return "\n".join(lines) + "\n"
 
 
@@ -155,15 +161,10 @@ def _navigation() -> Iterator[tuple[str, str | None]]:
             yield match[1].strip(), match[2]
 
 
-def _first_sentence(page: str) -> str:
-    """Of the first paragraph below the title, without links."""
-    paragraphs = (PROJECT.parent / "docs" / page).read_text("utf-8").split("\n\n")
-    plain = (
-        p for p in paragraphs if p.strip() and p.strip()[0] not in "#`|<!- >\n" and p[:4] != "    "
-    )
-    text = " ".join(next(plain, "").split())
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return re.split(r"(?<=[.:]) ", text)[0].rstrip(":")
+def _heading(page: str) -> str:
+    """What the page calls itself; sentences change more often."""
+    text = (PROJECT.parent / "docs" / page).read_text("utf-8")
+    return text.partition("# ")[2].partition("\n")[0].replace("`", "")
 
 
 PAGES = {

@@ -9,6 +9,7 @@ from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.suggestions import did_you_mean
 from gnarl_dsl.spec_arguments import load_problem, parse_params
+from gnarl_runtime.api.asked import FLAGS, verify_seed
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import (
     SPEC_HELP,
@@ -69,8 +70,7 @@ def _trace(args: argparse.Namespace) -> int:
 def _verify_arguments(problem: Problem, args: argparse.Namespace) -> None:
     if not 1 <= args.nodes <= MAX_NODES:
         raise UsageError(f"--nodes {args.nodes}: expected a number from 1 to {MAX_NODES}")
-    if args.seed < 0:
-        raise UsageError(f"--seed {args.seed}: expected 0 or more")
+    verify_seed(FLAGS, args.seed)
     if args.policy is None:
         args.policy = "expert" if problem.experts else "random"
     if args.policy == "expert" and not problem.experts:

@@ -28,6 +28,7 @@ EXAMPLES = """
   gnarl-train --spec my.gnarl --set lr=1e-3 --set rounds=3  a recipe with changes
   gnarl-train --spec bellman_ford --minutes 5 --seed 1      as many updates as fit into the time
   gnarl-train --spec tsp --recipe tsp_ppo --pretrained tsp  from the shipped weights on
+  gnarl-train --spec tsp --data tours                       instances that gnarl-draw has drawn
   gnarl-train --spec tsp --workers 4                        four processes share the graphs
   gnarl-train --resume runs/bfs-seed0                       go on where a run stopped
 """
@@ -51,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_seed(parser, "everything random", default=None)
     add("--from", type=Path, metavar="RUN", dest="source", help="start from a run's best weights")
     add("--pretrained", metavar="NAME", help="start from weights that are shipped")
+    add("--data", type=Path, metavar="DIR", help="play the instances of a folder of gnarl-draw")
     add("--minutes", type=float, metavar="T", help="train as long as that, instead of updates")
     add("--device", metavar="NAME", help="of the policy, such as cuda (default cpu)")
     add("--threads", type=int, metavar="K", help="of the policy on a CPU (default 1)")
@@ -125,6 +127,8 @@ def _asked(args: argparse.Namespace) -> _Asked:
     problem = load_problem(args.spec, parse_params(args.param), args.allow_costly, args.extern)
     weights = _weights(args)
     changes = parse_changes(args.changes)
+    if args.data is not None:
+        changes["data.shards"] = str(args.data.resolve())
     name, recipe = choose_recipe(problem, args.recipe, changes, "--set")
     if recipe.params:
         given = {**{k: str(v) for k, v in recipe.params.items()}, **parse_params(args.param)}

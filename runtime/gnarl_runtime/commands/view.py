@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import parse_params
+from gnarl_runtime.api.asked import FLAGS, verify_seed
 from gnarl_runtime.checkpoints.pretrained import chosen_checkpoint
 from gnarl_runtime.commands.console import run_command
 from gnarl_runtime.commands.options import add_extern, add_param, add_seed, command_parser
@@ -64,8 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
-    return run_command("gnarl-view", lambda: _run(args))
+    return run_command("gnarl-view", lambda: _run(build_parser().parse_args(argv)))
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -98,8 +98,7 @@ def _verify_numbers(args: argparse.Namespace) -> None:
         raise UsageError("--nodes and --data: the graph in the file has its own size; drop one")
     if args.nodes is not None and not 1 <= args.nodes <= MOST_NODES:
         raise UsageError(f"--nodes {args.nodes}: expected a number from 1 to {MOST_NODES}")
-    if args.seed < 0:
-        raise UsageError(f"--seed {args.seed}: expected 0 or more")
+    verify_seed(FLAGS, args.seed)
     if args.steps is not None and args.steps < 1:
         raise UsageError(f"--steps {args.steps}: expected 1 or more")
     if args.steps is not None and args.png is None:

@@ -40,4 +40,4 @@ def as_json(findings: Iterable[Finding], tested: bool) -> str:
             {"topic": f.topic, "text": f.text, "state": f.state.value, "fix": f.fix} for f in found
         ],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    return json.dumps(document, indent=2)

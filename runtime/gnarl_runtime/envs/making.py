@@ -14,7 +14,7 @@ from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.engine import Compiled, Engine, compile_for
 from gnarl_runtime.envs.graph_env import GraphEnv
 from gnarl_runtime.envs.vector_env import GraphVectorEnv
-from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
+from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of, verify_room
 
 Nodes = int | tuple[int, int]
 Instances = str | Path | Sequence[Instance]
@@ -82,6 +82,7 @@ def make_engine(
         raise UsageError(f"num_envs must be 1 or more, found {slots}")
     if not isinstance(nodes, int | tuple | None):
         raise UsageError(f"nodes={nodes!r}: expected a number, or (smallest, largest)")
+    verify_room(slots, 1 if nodes is None else max(nodes) if isinstance(nodes, tuple) else nodes)
     problem = problem_of(spec, params, extern)
     _verify_expert(problem, _experts(problem, expert))
     compiled = compile_for(problem, reward, _experts(problem, expert))

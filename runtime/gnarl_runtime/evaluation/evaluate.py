@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -21,7 +22,7 @@ from gnarl_runtime.evaluation.searched import Best, Gaps, find_best, gaps_by_siz
 from gnarl_runtime.evaluation.solving import Attempts
 from gnarl_runtime.evaluation.summary import Row, rows_by_size
 from gnarl_runtime.instances.pools import Pool, draw_pool, pool_of
-from gnarl_runtime.network.policy import Policy
+from gnarl_runtime.network.policy import Policy, prepare_torch
 from gnarl_runtime.search.outcomes import Keep, Outcomes, join_outcomes
 from gnarl_runtime.search.planned.planning import plan_experts
 from gnarl_runtime.search.players import ExpertPlayer, Player, PolicyPlayer
@@ -57,6 +58,7 @@ class Plan:
     slots: int | None = None
     search: tuple[Strategy, ...] = ()  # which the policy drives, besides playing by itself
     optimum: bool = False  # how far everybody is from the best that can be found
+    jobs: int = 1  # processes that play drawn graphs
 
 
 @dataclass(frozen=True)
@@ -254,13 +256,16 @@ class _Run:
         listed = plan.sizes or split_sizes(problem, plan.split, plan.instances)
         sizes: list[int | None] = [*listed] or [None]
         for size in sizes:
-            yield [self.play_drawn(size, part) for part in self.parts(size)]
+            if plan.jobs > 1:
+                yield self.play_apart(size)
+            else:
+                yield [self.play_drawn(size, part) for part in self.parts(size)]
 
     def parts(self, size: int | None) -> Iterator[_Part]:
         """The graphs of one size; figures are the same in however many parts."""
         plan = self.plan
         count = plan.graphs or choose_split(self.problem, plan.split, plan.instances).count
-        most = part_size(self.compiled, size)
+        most = min(part_size(self.compiled, size), -(-count // plan.jobs))
         label = "graphs" if size is None else f"{size} nodes"
         for first in range(0, count, most):
             yield _Part(label, first, min(most, count - first), count)
@@ -272,6 +277,22 @@ class _Run:
             played = self.play(part, self._draw(size, part))
             self.kept.add(part.label, part.first, played)
         return played
+
+    def play_apart(self, size: int | None) -> list[Played]:
+        """All parts of a size, each by a process of its own: the same figures but for the time."""
+        from joblib import Parallel, delayed
+
+        parts = list(self.parts(size))
+        missing = [p for p in parts if self.kept.find(p.label, p.first) is None]
+        quiet = copy.copy(self)
+        quiet.progress, quiet.kept = _silent, Kept()
+        work = (delayed(_play_alone)(quiet, size, part) for part in missing)
+        pool = Parallel(n_jobs=self.plan.jobs, backend="loky", return_as="generator")
+        for part, played in zip(missing, pool(work), strict=True):
+            self.kept.add(part.label, part.first, played)
+            self._teller(f"{part.label}, {self.plan.jobs} processes", part)(1, 1)
+        found = [self.kept.find(part.label, part.first) for part in parts]
+        return [played for played in found if played is not None]
 
     def _draw(self, size: int | None, part: _Part) -> Pool:
         plan = self.plan
@@ -356,6 +377,12 @@ class _Run:
             self.progress(what, int(1000 * graphs), 1000 * part.count)
 
         return tell
+
+
+def _play_alone(run: _Run, size: int | None, part: _Part) -> Played:
+    """In a process that was just started: one thread, as everywhere."""
+    prepare_torch(1)
+    return run.play_drawn(size, part)
 
 
 def without_metrics(problem: Problem) -> Problem:

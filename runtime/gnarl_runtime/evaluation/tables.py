@@ -9,11 +9,13 @@ from typing import Any
 
 import torch
 
+from gnarl_dsl.report.printable import printable
 from gnarl_runtime.checkpoints.provenance import peak_megabytes, provenance
 from gnarl_runtime.evaluation.comparisons import behind_text, runs_text
 from gnarl_runtime.evaluation.evaluate import Figures
 from gnarl_runtime.evaluation.searched import gaps_text
 from gnarl_runtime.evaluation.summary import Row, plain
+from gnarl_runtime.network.fused.kernel_library import message_threads
 
 Cell = tuple[str, str]  # heading, text
 
@@ -60,7 +62,8 @@ def _searched(evaluation: Figures) -> dict[str, Any]:
 
 def machine() -> dict[str, Any]:
     """What besides the inputs decides figures and times, and the memory taken so far."""
-    own = {"threads": torch.get_num_threads(), "peak_megabytes": peak_megabytes()}
+    threads = max(torch.get_num_threads(), message_threads())
+    own = {"threads": threads, "peak_megabytes": peak_megabytes()}
     return {"machine": {**provenance(), **own}}
 
 
@@ -71,6 +74,7 @@ def table_text(evaluation: Figures, width: int, colour: bool) -> str:
     """Sizes down, figures across; baselines below the policy for each size."""
     from rich import box
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     rows = table_rows(evaluation)
@@ -83,7 +87,7 @@ def table_text(evaluation: Figures, width: int, colour: bool) -> str:
         if previous is not None and previous[0] != row[0] and row[1][1]:
             table.add_section()
         style = "dim" if row[1][1] in evaluation.baselines else None
-        table.add_row(*(row[k][1] for k in shown), style=style)
+        table.add_row(*(escape(printable(row[k][1])) for k in shown), style=style)
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=colour, highlight=False)
     console.print(table)

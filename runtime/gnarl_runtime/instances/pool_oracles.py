@@ -7,7 +7,6 @@ at once, since a file appears whole or not at all.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import math
@@ -26,6 +25,7 @@ from gnarl_compiler.graphs.instance import Instance
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.evaluate import Evaluator
 from gnarl_compiler.interpret.state import Episode
+from gnarl_compiler.support.unkept import tell_unkept
 from gnarl_dsl.externs import with_installed
 from gnarl_dsl.model import Feature, Problem
 from gnarl_runtime.instances.cells import Values, cell_type, to_cells
@@ -170,7 +170,9 @@ def write_column(path: Path, column: Values) -> None:
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, column, allow_pickle=False)
     body = buffer.getvalue()
-    with contextlib.suppress(OSError):
+    try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         digest = hashlib.blake2b(body, digest_size=_DIGEST).digest()
         write_whole(path, body + digest, durable=False)
+    except OSError as error:
+        tell_unkept(error)

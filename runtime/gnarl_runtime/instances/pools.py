@@ -33,7 +33,7 @@ from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.batch.batch import Batch
 from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.instances.cells import Values
-from gnarl_runtime.instances.instance_checks import InstanceError, verify_instance
+from gnarl_runtime.instances.instance_checks import MAX_NODES, InstanceError, verify_instance
 from gnarl_runtime.instances.instance_files import Provenance, write_instances
 from gnarl_runtime.instances.pool_arrays import Copier, load_cells, load_instances
 from gnarl_runtime.instances.pool_draws import Drawer, Wish
@@ -46,6 +46,7 @@ Progress = Callable[[int, int], None]  # (done, total)
 
 _PAUSE = 0.2  # seconds between two reports
 _CELLS = 1 << 22  # of the (instances, nodes, nodes) matrices that are handled together
+_MOST_CELLS = 1 << 36  # bytes of the same matrices for all
 _FEW = 512  # nodes in all for which compiling a reset would take longer than the interpreter
 
 
@@ -152,6 +153,7 @@ def draw_pool(
     """
     chosen = choose_split(problem, split, instances)
     kinds = families(chosen)
+    verify_room(count, _most_nodes(kinds, nodes))
     wishes = _wishes(chosen, range(first, first + count), nodes, index(seed))
     most, report = _most_nodes(kinds, nodes), _Reporter(progress, count)
     recipe = "; ".join(kind.label() for kind in kinds) + (f" nodes={nodes}" if nodes else "")
@@ -232,6 +234,17 @@ def _most_nodes(kinds: Sequence[Family], nodes: int | tuple[int, int] | None) ->
         return nodes[1] if isinstance(nodes, tuple) else nodes
     sizes = [arg.values for kind in kinds for arg in kind.args if arg.name == "n"]
     return int(max(max(values) for values in sizes))
+
+
+def verify_room(count: int, nodes: int) -> None:
+    """A UsageError for so many graphs of so many nodes that no machine holds them."""
+    if nodes > MAX_NODES:
+        raise UsageError(f"found graphs of {nodes:,} nodes; expected at most {MAX_NODES:,}")
+    if count * nodes**2 > _MOST_CELLS:
+        raise UsageError(
+            f"{count:,} graphs of up to {nodes:,} nodes would take more than "
+            f"{_MOST_CELLS >> 30} GB; expected fewer, or smaller ones"
+        )
 
 
 def _chunks(count: int, nodes: int) -> list[tuple[int, int]]:

@@ -26,6 +26,7 @@ from gnarl_dsl.report.source import Source, normalise_text
 
 Answer = dict[str, Any]
 MAX_FIXES = 12
+MEMORY = 4 << 30  # bytes
 NOWHERE = Path("/nowhere")  # beside which no other spec lies
 
 
@@ -109,8 +110,17 @@ TOOLS: Mapping[str, Callable[..., Answer]] = {
 }
 
 
+def bound_memory() -> None:
+    """No more than this, where the system can keep a process to it."""
+    with contextlib.suppress(ImportError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
 def main(name: str) -> int:
     """Answer once; a mistake of whoever asks is an answer, too."""
+    bound_memory()
     arguments = json.loads(sys.stdin.buffer.read())
     try:
         answer = TOOLS[name](**arguments)

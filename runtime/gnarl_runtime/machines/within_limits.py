@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from gnarl_dsl.report.source import MAX_BYTES
 
 MODULE = "gnarl_runtime.machines.tool_work"
-MEMORY = 4 << 30  # bytes that a call may occupy, where the system can keep it to that
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,6 @@ class Workers:
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
-            preexec_fn=_bounded if os.name == "posix" else None,
         )
         try:
             out, err = await asyncio.wait_for(process.communicate(given), self.limits.seconds)
@@ -70,7 +69,7 @@ class Workers:
             ) from None
         finally:
             if process.returncode is None:
-                process.kill()
+                _end(process)
                 await process.wait()
         if process.returncode:
             last = err.decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
@@ -78,8 +77,9 @@ class Workers:
         return out.decode()
 
 
-def _bounded() -> None:
-    """In the new process: no more memory than this."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+def _end(process: asyncio.subprocess.Process) -> None:
+    """It and whatever it has started."""
+    if os.name == "posix":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()

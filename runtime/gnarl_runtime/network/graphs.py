@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from gnarl_runtime.batch.pack import Packed
@@ -38,4 +40,12 @@ def to_graphs(packed: Packed, device: torch.device | str = "cpu") -> Graphs:
     """Tensors that share the memory of the pack, or copies on another device."""
     known = {field.name: getattr(packed, field.name) for field in fields(Graphs)}
     given = {name: values for name, values in known.items() if values is not None}
-    return Graphs(**{name: torch.from_numpy(values).to(device) for name, values in given.items()})
+    return Graphs(**{name: _moved(values, torch.device(device)) for name, values in given.items()})
+
+
+def _moved(values: NDArray[Any], device: torch.device) -> Tensor:
+    """To a GPU from pinned memory, so that the next pack is made while this one is on its way."""
+    tensor = torch.from_numpy(values)
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)

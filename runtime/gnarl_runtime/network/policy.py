@@ -21,7 +21,7 @@ from gnarl_runtime.network.encoder import Encoder
 from gnarl_runtime.network.firsts import Firsts, ordered_columns
 from gnarl_runtime.network.freed_memory import keep_freed_memory
 from gnarl_runtime.network.graphs import Graphs, to_graphs
-from gnarl_runtime.network.messages import Kernel
+from gnarl_runtime.network.messages import Kernel, requested_kernel
 from gnarl_runtime.network.policy_config import PolicyConfig
 from gnarl_runtime.network.processors import Mpnn, TiedMpnn, make_processor
 from gnarl_runtime.network.segments import segment_argmax, segment_log_softmax, segment_sample
@@ -188,8 +188,15 @@ def _segments(output: Output, packed: Packed) -> tuple[Tensor, Tensor]:
 
 
 def prepare_torch(threads: int) -> None:
-    """Set up this process for training or inference."""
+    """Set up this process for training or inference.
+
+    The threads share the messages of large graphs in our kernels, and torch has one: its products
+    depend on its threads in their last bits. Without our kernels torch has all of them.
+    """
+    from gnarl_runtime.network.fused.kernel_library import share_messages
+
     # Products of tiny numbers are several hundred times slower than those of zeros.
     torch.set_flush_denormal(True)
-    torch.set_num_threads(threads)
+    shared = requested_kernel() != "torch" and share_messages(threads)
+    torch.set_num_threads(1 if shared else threads)
     keep_freed_memory()

@@ -9,6 +9,8 @@ Aggregation = Literal["max", "sum"]
 Pooling = Literal["max", "mean"]
 Actor = Literal["distance", "product"]
 
+MOST_WIDTH = 8_192  # one table of weights of that width takes 256 MB
+MOST_ROUNDS = 1_000
 MOST_TIED = 1_000  # rounds that a file can ask for without bringing weights for each
 
 
@@ -46,9 +48,9 @@ class PolicyConfig:
     played_rounds: int = 0  # tied rounds of a policy that plays; 0: `rounds`
 
     def __post_init__(self) -> None:
-        require("width", self.width, self.width >= 1, "a whole number from 1")
-        require("rounds", self.rounds, self.rounds >= 1, "a whole number from 1")
-        require("firsts", self.firsts, self.firsts >= 0, "a whole number from 0")
+        require("width", self.width, 1 <= self.width <= MOST_WIDTH, f"1 to {MOST_WIDTH:,}")
+        require("rounds", self.rounds, 1 <= self.rounds <= MOST_ROUNDS, f"1 to {MOST_ROUNDS:,}")
+        require("firsts", self.firsts, 0 <= self.firsts <= MOST_WIDTH, f"0 to {MOST_WIDTH:,}")
         require("message_depth", self.message_depth, self.message_depth in (2, 3), "2 or 3")
         self._require_what_fits_together()
         require_one_of("aggregation", self.aggregation, get_args(Aggregation))

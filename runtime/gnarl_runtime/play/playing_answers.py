@@ -14,7 +14,7 @@ from pydantic import Field
 from gnarl_compiler.interpret.explain import why_illegal
 from gnarl_compiler.interpret.planned import lowest_rank
 from gnarl_compiler.interpret.state import STOP, State
-from gnarl_dsl.model import Problem
+from gnarl_dsl.model import Problem, RuleExpert
 from gnarl_runtime.instances.instance_json import case_of
 from gnarl_runtime.play.editing_answers import Editing
 from gnarl_runtime.play.games import MOST_PICKS, Game, GameAsked, Games, Place
@@ -28,7 +28,7 @@ from gnarl_runtime.viewing.source_marks import lines_of, phase_lines, written_li
 from gnarl_runtime.web.replies import Question, Refused
 
 _SECONDS = 2.0  # that all experts together may take to show what can be reached
-_SMALL = 24  # nodes up to which experts that read an oracle are asked, too
+_SMALL = 24  # nodes up to which experts that read an oracle or look ahead are asked, too
 
 
 class Begun(GameAsked):
@@ -162,8 +162,12 @@ class Playing:
         if not game.problem.objectives:
             return []
         until, small = time.monotonic() + _SECONDS, game.instance.graph.n <= _SMALL
-        own = [expert.name for expert in game.problem.own_experts]
-        names = own if small else list(free_experts(game.problem))
+        free = free_experts(game.problem)
+        names = [
+            expert.name
+            for expert in game.problem.own_experts
+            if small or (expert.name in free and isinstance(expert, RuleExpert))
+        ]
         found = (_played(game, name, until) for name in names)
         return [entry for entry in found if entry is not None]
 

@@ -20,17 +20,25 @@ def read_node_link(path: Path) -> list[RawGraph]:
     """One graph, or a list of graphs."""
     data = _parsed(path)
     if isinstance(data, list):
-        return [_graph(item, f"{path}: [{k}]") for k, item in enumerate(data)]
-    return [_graph(data, f"{path}: ")]
+        return [graph_of_json(item, f"{path}: [{k}]") for k, item in enumerate(data)]
+    return [graph_of_json(data, f"{path}: ")]
 
 
 def _parsed(path: Path) -> Any:
     def refuse(word: str) -> Any:
         raise InstanceError(f"{path}: found {word}; expected finite numbers")
 
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InstanceError(f"{path}: `{twice}` is given twice in one object; expected it once")
+        return found
+
     text = read_text(path)
     try:
-        return json.loads(text, parse_constant=refuse)
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise InstanceError(f"{path}:{error.lineno}: {error.msg}; expected JSON") from error
     except RecursionError as error:
@@ -41,11 +49,13 @@ def _parsed(path: Path) -> Any:
         raise InstanceError(f"{path}: {error}") from error
 
 
-def _graph(data: Any, where: str) -> RawGraph:
+def graph_of_json(data: Any, where: str) -> RawGraph:
     """`nodes` with an `id`, and `edges` (or `links`) with a `source` and a `target`."""
     at = where.rstrip(": ")
     if not isinstance(data, dict):
         raise InstanceError(f"{at}: expected an object with `nodes` and `edges`")
+    if "edges" in data and "links" in data:
+        raise InstanceError(f"{at}: found `edges` and `links`; expected one of them")
     nodes = _list(data, "nodes", where)
     key = "edges" if "edges" in data or "links" not in data else "links"
     edges = _list(data, key, where)

@@ -23,7 +23,9 @@ def parse_number(text: str, where: str) -> float:
     """A finite number that single precision can hold, or an InstanceError that shows the text."""
     shown = text if len(text) <= 40 else text[:40] + "…"
     if not is_number(text):
-        raise InstanceError(f"{where}: `{shown}` is not a number; expected one such as 2 or 0.75")
+        point = f", or `{text.replace(',', '.')}`" if is_number(text.replace(",", ".")) else ""
+        told = f"expected one such as 2 or 0.75{point}"
+        raise InstanceError(f"{where}: `{shown}` is not a number; {told}")
     return verify_number(float(text), shown, where)
 
 

@@ -76,7 +76,7 @@ def gather(trained: TrainedPolicy, asked: Request, tell: Tell) -> Report:
         title=f"{problem.name}: a trained policy",
         doc=problem.doc,
         made=f"Made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by gnarl-report {__version__} on "
-        f"{cpu_model()}, seed {asked.seed}, in {budget.used:.0f} s.",
+        f"{cpu_model()}, seed {asked.seed}, in {budget.passed:.0f} s.",
         command=asked.command,
         facts=_facts(trained, run),
         verdict=(*told, *optimum_of(verdict.optimum if verdict else None)),
@@ -92,7 +92,7 @@ def gather(trained: TrainedPolicy, asked: Request, tell: Tell) -> Report:
             trained.meta.recipe.model_dump(mode="json", exclude_defaults=True), indent=2
         ),
         left_out=(*measured.left_out, *unsearched, *unseen),
-        seconds=budget.used,
+        seconds=budget.passed,
     )
 
 

@@ -56,7 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
     known = "who plays beside it (default: every expert without an oracle, and random)"
     add("--against", metavar="NAME,NAME", help=known)
     add("--search", default=SEARCH, metavar="HOW,HOW", help=f"searches to try (default {SEARCH})")
-    told = f"what is not done by then is left out, and said so (default {MINUTES:g})"
+    told = f"processor time; what is not done then is left out and named (default {MINUTES:g})"
     add("--minutes", type=float, default=MINUTES, metavar="M", help=told)
     add_seed(parser, "graphs and drawn picks")
     add("--threads", type=int, default=1, metavar="K", help="of the network (default 1)")

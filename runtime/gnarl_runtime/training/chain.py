@@ -26,7 +26,10 @@ _WORDS = {"bc": "imitation", "ppo": "PPO", "improve": "self-improvement"}
 
 
 class ChainTrainer:
-    """Each part starts from the weights that the one before would keep. Fulfils `Trainer`."""
+    """Each part starts from the weights that the one before would keep, or from better ones.
+
+    Fulfils `Trainer`.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class ChainTrainer:
         self.ends = [sum(counts[: k + 1]) for k in range(len(counts))]
         self.updates = self.ends[-1]
         self.place = 0
+        self.better: Policy | None = None  # to start the next part from
         self.part = self._make(policy)
 
     def _make(self, policy: Policy | None) -> Trainer:
@@ -77,8 +81,8 @@ class ChainTrainer:
 
     def update(self) -> Metrics:
         if self.done == self.ends[self.place]:
-            learned = self.part.best_policy()
-            self.place += 1
+            learned = self.better or self.part.best_policy()
+            self.place, self.better = self.place + 1, None
             self.part = self._make(learned)
         return self.part.update()
 

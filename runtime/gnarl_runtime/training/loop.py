@@ -15,10 +15,11 @@ from typing import Any
 from gnarl_dsl.model import Problem
 from gnarl_dsl.report.failures import Failure
 from gnarl_runtime.checkpoints.brought import KEY
-from gnarl_runtime.checkpoints.checkpoint import Meta, make_meta
+from gnarl_runtime.checkpoints.checkpoint import BEST, Meta, load_checkpoint, make_meta
 from gnarl_runtime.checkpoints.provenance import provenance
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.checkpoints.weight_arrays import is_finite
+from gnarl_runtime.training.chain import ChainTrainer
 from gnarl_runtime.training.events import EventWriter
 from gnarl_runtime.training.run_folder import LAST, Config, Progress, RunError, RunFolder
 from gnarl_runtime.training.team.team import ALONE, Team
@@ -161,6 +162,7 @@ class Loop:
         with self._events() as events, Interrupts() as interrupts:
             while self.trainer.done < self.trainer.updates and not self._is_over():
                 self._follow_pace()
+                self._go_on_from_the_best()
                 metrics = self.trainer.update()
                 self._require_finite(metrics)
                 self.means.add(metrics)
@@ -171,6 +173,13 @@ class Loop:
         if self.team.leads:
             self.run.save_weights(LAST, self.trainer, self._meta(self._latest_scores))
         return Finished(self.progress, self.trainer.done < self.trainer.updates)
+
+    def _go_on_from_the_best(self) -> None:
+        """What a part has made worse is no start for the next one."""
+        trainer, best_at = self.trainer, self.progress.best_at
+        if isinstance(trainer, ChainTrainer) and 0 < best_at < trainer.done == self.stretch.begin:
+            best = load_checkpoint(self.run.path / BEST, code=self.problem.code)
+            trainer.better = best.policy.to(self.config.device)
 
     def _require_finite(self, metrics: Mapping[str, float]) -> None:
         """Numbers that are none spread, and nothing brings them back: stop at the first."""

@@ -10,14 +10,17 @@ best.safetensors     the weights that did best on the validation graphs
 last.safetensors     the latest ones
 state.safetensors    everything needed to continue exactly
 verdict.json         how the policy did beside experts and chance on fresh graphs
+run.lock             while somebody trains, who does
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -43,6 +46,7 @@ from gnarl_runtime.checkpoints.spec_texts import (
     texts_of,
 )
 from gnarl_runtime.training.auto.choice import Choice
+from gnarl_runtime.training.run_lock import LOCK, RunLock, is_free
 from gnarl_runtime.training.starting import START
 from gnarl_runtime.training.trainer import Trainer
 
@@ -55,6 +59,7 @@ CONFIG, METRICS, STATE, LAST = (
 
 
 VERSION = 1  # of a config
+_BEGINNING = frozenset({LOCK, "spec", START, CONFIG, METRICS, "events"})
 
 
 class RunError(UsageError):
@@ -106,24 +111,40 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.lock = RunLock(path)
 
     @classmethod
     def create(cls, path: Path, config: Config, start: Path | None = None) -> RunFolder:
         """A new folder, with a copy of the weights to start from if there are any.
 
-        A folder that holds anything is left alone.
+        A folder that holds anything is left alone, unless it is a run that was stopped before
+        anything came of it. Nobody else may write to it until this run ends.
         """
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        if not may_begin(path):
             raise RunError(f"{path} is there already; use --resume {path}, or another --out")
         path.mkdir(parents=True, exist_ok=True)
-        (path / "spec").mkdir(exist_ok=True)
+        run = cls(path)
+        run.lock.take()
+        if not _is_blank(path):
+            raise RunError(f"{path} is there already; use --resume {path}, or another --out")
+        _clear(path)
+        (path / "spec").mkdir()
         for text in config.spec:
             name = PurePath(text.name.replace("\\", "/")).name or "spec.gnarl"
             write_whole(path / "spec" / name, text.text.encode(), durable=False)
         if start is not None:
             write_whole(path / START, start.read_bytes())
         write_whole(path / CONFIG, _signed(config).encode())
-        return cls(path)
+        return run
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else writes to the run within; a RunIsBusy if somebody does already."""
+        self.lock.take()
+        try:
+            yield
+        finally:
+            self.lock.drop(remove=self.finished or self.has_state)
 
     def config(self) -> Config:
         file = self.path / CONFIG
@@ -199,6 +220,28 @@ class RunFolder:
         write_whole(
             self.path / METRICS, "".join(f"{line}\n" for line in kept).encode(), durable=False
         )
+
+
+def may_begin(path: Path) -> bool:
+    """Whether a run may begin there: nothing is there, or a run of which nothing came."""
+    if not path.exists():
+        return True
+    if not path.is_dir():
+        return False
+    return not any(path.iterdir()) or (_is_blank(path) and is_free(path))
+
+
+def _is_blank(path: Path) -> bool:
+    """Whether all there is was written before the first update of a run."""
+    return {item.name for item in path.iterdir() if item.suffix != ".tmp"} <= _BEGINNING
+
+
+def _clear(path: Path) -> None:
+    for item in path.iterdir():
+        if item.is_dir():
+            shutil.rmtree(item)
+        elif item.name != LOCK:
+            item.unlink()
 
 
 def _signed(config: Config) -> str:

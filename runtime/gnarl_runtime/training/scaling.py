@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -18,9 +19,11 @@ from gnarl_compiler.graphs.streams import stream
 from gnarl_compiler.instances.draw import choose_split
 from gnarl_dsl.model import Problem
 from gnarl_dsl.model.kinds import INPUT
+from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.checkpoints.recipe import Data
 from gnarl_runtime.envs.engine import Compiled
 from gnarl_runtime.instances.pools import Pool, Progress, draw_pool, joined, pool_of
+from gnarl_runtime.shards.mapped import shard_pool
 
 Scale = tuple[float, float]
 SAME: Scale = (1.0, 1.0)
@@ -34,6 +37,8 @@ def training_pool(
     larger: float = 0.0,
 ) -> Pool:
     """The instances that a recipe draws to learn from; the last ones, a share, are larger."""
+    if data.shards is not None:
+        return _from_shards(compiled, data)
     count = data.pool or choose_split(compiled.problem, "train", data.instances).count
     last = round(larger * count) if data.larger_nodes is not None else 0
 
@@ -54,6 +59,22 @@ def training_pool(
     pools += [draw(count - last, last, data.larger_nodes)] if last else []
     pool = pools[0] if len(pools) == 1 else joined(pools)
     return rescaled(compiled.problem, pool, data.scale, seed, compiled.oracles)
+
+
+def _from_shards(compiled: Compiled, data: Data) -> Pool:
+    """Given instances as they are, however many."""
+    changed = {"scale": data.scale != SAME, "boundary": data.boundary > 0}
+    changed |= {
+        "boundary_starts": data.boundary_starts > 0,
+        "larger_nodes": bool(data.larger_nodes),
+    }
+    for name, set_ in changed.items():
+        if set_:
+            raise UsageError(
+                f"data.{name} changes the instances that are drawn, and data.shards brings all of "
+                f"them; expected one of the two (--set data.{name}= as in a recipe without it)"
+            )
+    return shard_pool(compiled.problem, Path(data.shards or ""), compiled.oracles)
 
 
 def rescaled(

@@ -11,7 +11,7 @@ from gnarl_compiler.interpret.state import SpecRunError
 from gnarl_dsl.model import Objective, Problem, Reward
 from gnarl_runtime.checkpoints.recipe import Recipe
 from gnarl_runtime.envs.engine import Compiled, compile_for
-from gnarl_runtime.instances.pools import Pool, draw_pool
+from gnarl_runtime.instances.pools import Pool, Progress, draw_pool
 from gnarl_runtime.network.policy import Policy
 from gnarl_runtime.search.outcomes import Outcomes
 from gnarl_runtime.search.rollout import play
@@ -96,7 +96,9 @@ def require_finite_rewards(compiled: Compiled, outcomes: Outcomes) -> None:
     raise SpecRunError(problem, named[0].span, f"{named[0].name}: {what}")
 
 
-def make_validator(problem: Problem, recipe: Recipe, seed: int) -> Validator:
+def make_validator(
+    problem: Problem, recipe: Recipe, seed: int, progress: Progress | None = None
+) -> Validator:
     """The graphs of the `valid` split, the same for every run with that seed."""
     compiled = compile_for(problem, recipe.reward)
     pools = tuple(
@@ -108,6 +110,7 @@ def make_validator(problem: Problem, recipe: Recipe, seed: int) -> Validator:
             split="valid",
             instances=recipe.data.instances,
             oracles=compiled.oracles,
+            progress=progress,
         )
         for nodes, count in recipe.validation.shares
     )

@@ -207,6 +207,7 @@ const GnarlDrawing = (() => {
     const edgeLayer = draw(svg, "g"), arrowLayer = draw(svg, "g"), weightLayer = draw(svg, "g"), nodeLayer = draw(svg, "g");
     if (scene.edges.length > 90) edgeLayer.setAttribute("class", scene.edges.length > 350 ? "crowd" : "many");
     const nodes = scene.labels.map((label, v) => makeNode(label, v));
+    const drawn = new Map();
     let shown = null, shownMore = {}, focus = null, active = null;
 
     function makeNode(label, v) {
@@ -241,19 +242,26 @@ const GnarlDrawing = (() => {
     }
     function bent({ from, c, to }) { return `M${from.x} ${from.y}Q${c.x} ${c.y} ${to.x} ${to.y}`; }
 
+    // Most picks change no edge, and there can be thousands of them: what is there already stays.
+    function layer(group, marks, make) {
+      const wanted = marks.join("|");
+      if (drawn.get(group) === wanted) return;
+      drawn.set(group, wanted);
+      const fresh = document.createDocumentFragment();
+      marks.forEach((mark) => make(fresh, mark));
+      group.replaceChildren(fresh);
+    }
     function drawLines(frame, more) {
       const asked = { ...more, focus };
-      const lines = document.createDocumentFragment(), arrows = document.createDocumentFragment(), weights = document.createDocumentFragment();
-      for (const [u, v, kind] of edgesOf(scene, geometry, frame, asked)) {
-        if (scene.directed) draw(lines, "path", { d: bent(between(u, v, 8)), class: `edge ${kind}`, "marker-end": head("plain") });
-        else draw(lines, "line", { x1: spots[u].x, y1: spots[u].y, x2: spots[v].x, y2: spots[v].y, class: `edge ${kind}` });
-      }
-      for (const [u, v, kind] of arrowsOf(scene, geometry, frame, asked)) {
+      layer(edgeLayer, edgesOf(scene, geometry, frame, asked), (parent, [u, v, kind]) => {
+        if (scene.directed) draw(parent, "path", { d: bent(between(u, v, 8)), class: `edge ${kind}`, "marker-end": head("plain") });
+        else draw(parent, "line", { x1: spots[u].x, y1: spots[u].y, x2: spots[v].x, y2: spots[v].y, class: `edge ${kind}` });
+      });
+      layer(arrowLayer, arrowsOf(scene, geometry, frame, asked), (parent, [u, v, kind]) => {
         const own = /coming|fresh/.test(kind) ? "coming" : "now";
-        draw(arrows, "path", { d: bent(between(u, v, 12)), class: kind, "marker-end": head(own) });
-      }
-      for (const [x, y, text] of weightsOf(scene, geometry, frame, asked)) draw(weights, "text", { x, y, class: "weight" }, text);
-      edgeLayer.replaceChildren(lines); arrowLayer.replaceChildren(arrows); weightLayer.replaceChildren(weights);
+        draw(parent, "path", { d: bent(between(u, v, 12)), class: kind, "marker-end": head(own) });
+      });
+      layer(weightLayer, weightsOf(scene, geometry, frame, asked), (parent, [x, y, text]) => draw(parent, "text", { x, y, class: "weight" }, text));
     }
 
     function paint(node, v, frame) {

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnarl_compiler.build.artifact import Artifact, import_module
-from gnarl_compiler.build.files import write_module
+from gnarl_compiler.build.files import keep_module
 from gnarl_compiler.support.jit import COMPILED
 
 Arrays = Sequence[NDArray[Any]]
@@ -45,7 +45,7 @@ def addressed(
     takes = {kernel: [number[id(a)] for a in arrays] for kernel, arrays in wanted.items()}
     text = _text(artifact.path.stem, takes, held, number[id(fault)])
     key = hashlib.blake2b(text.encode() + _own_text(), digest_size=8).hexdigest()
-    path = write_module(text, artifact.path.parent, f"{artifact.path.stem}_at_{key}")
+    path = keep_module(text, artifact.path.parent, f"{artifact.path.stem}_at_{key}")
     call = import_module(path, text).call
     table = np.array([v for array in held for v in (array.ctypes.data, *array.shape)], np.int64)
     calls = {kernel: partial(call, which, table) for which, kernel in enumerate(wanted)}

@@ -59,7 +59,8 @@ def _show(result: Compiled, args: argparse.Namespace) -> None:
     if args.format == "json":
         return
     if not args.quiet and (args.emit or args.out is None):
-        write(emit(result, args.emit or "summary", bold if _wants_colour() else plain))
+        paint = bold if _wants_colour() else plain
+        write(emit(result, args.emit or "summary", paint), styled=paint is bold)
     for text in _diagnostics(result):
         print(text, file=sys.stderr)
 

@@ -77,6 +77,7 @@ def plan_of(args: argparse.Namespace, trained: TrainedPolicy) -> Plan:
         metrics=not args.no_reference,
         search=args.search,
         optimum=args.optimum,
+        jobs=args.jobs,
     )
 
 
@@ -99,4 +100,4 @@ def show(evaluation: Evaluation) -> None:
     """The table, as wide as the terminal."""
     colour = sys.stdout is not None and sys.stdout.isatty()
     width = shutil.get_terminal_size((100, 24)).columns if colour else WIDTH
-    write(evaluation.table(width, colour))
+    write(evaluation.table(width, colour), styled=colour)

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.report.source import MAX_BYTES, Source, normalise_text
-from gnarl_runtime.commands.options import BUG, FAILED, INTERRUPTED, OK, USAGE
+from gnarl_runtime.commands.console import drop_output
+from gnarl_runtime.commands.options import BUG, FAILED, OK, USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +28,18 @@ class Options:
 
 def fmt_command(specs: Sequence[str], options: Options) -> int:
     """Format every file that is named or found; the worst of their exit codes."""
-    _print_any_name(sys.stdout)
     try:
         codes = [_guard(name, _format_argument, options) for name in dict.fromkeys(specs)]
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader (`| head`) has seen enough; Python must not complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader (`| head`) has seen enough; whether all is formatted, nobody knows.
+        drop_output()
         return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
     return max(codes) if codes else _refuse(f"no spec given.\n{_hint('gnarl-fmt specs')}")
 
 
 def _hint(example: str) -> str:
     return f"Name files or folders, as in `{example}`, or - for standard input."
-
-
-def _print_any_name(stream: TextIO) -> None:
-    """File names may hold bytes that the terminal's encoding lacks."""
-    reconfigure: Callable[..., None] | None = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="backslashreplace")
 
 
 # One argument, one file
@@ -88,13 +78,24 @@ def _format_argument(name: str, options: Options) -> int:
 
 
 def _format_stdin(options: Options) -> int:
+    if sys.stdin is None:
+        return _refuse("standard input is closed; expected a spec, such as < specs/bfs.gnarl")
     data = sys.stdin.buffer.read(MAX_BYTES + 1)
     new = _formatted("<stdin>", data)
     if options.writes:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(new)
+        _show(new)
         return OK
     return _report("<stdin>", data, new, options)
+
+
+def _show(formatted: bytes) -> None:
+    """Byte for byte where it goes into a file, as text that cannot steer it to a terminal."""
+    if sys.stdout is None or sys.stdout.isatty():
+        print(formatted.decode("utf-8"), end="")
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(formatted)
+    sys.stdout.flush()
 
 
 def _format_file(name: str, options: Options) -> int:

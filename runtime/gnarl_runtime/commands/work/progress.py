@@ -15,6 +15,9 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
+from gnarl_dsl.report.printable import printable
+from gnarl_runtime.commands.shell.terminal import unguarded
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
@@ -95,7 +98,7 @@ def progress_text(name: str, step: str, done: int, total: int, left: float | Non
 
 
 def _label(name: str, step: str) -> str:
-    return f"{name}: {step}" if name else step
+    return printable(f"{name}: {step}" if name else step)
 
 
 def _figures(done: int, total: int, left: float | None) -> str:
@@ -127,7 +130,7 @@ class _Bar:
     def say(self, text: str) -> None:
         with self.lock:
             if self.live is not None:
-                self.live.console.print(text, markup=False, highlight=False)
+                self.live.console.print(printable(text), markup=False, highlight=False)
             else:
                 print(text, file=self.stream, flush=True)
 
@@ -166,7 +169,7 @@ def _live(stream: TextIO) -> RichProgress:
         BarColumn(bar_width=_BAR),
         TextColumn("{task.description}", markup=False),
         TextColumn("{task.fields[figures]}", markup=False),
-        console=Console(file=stream),
+        console=Console(file=unguarded(stream)),
         refresh_per_second=_REDRAWN,
         transient=True,
         redirect_stdout=False,

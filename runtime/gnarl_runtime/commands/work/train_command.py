@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gnarl_dsl.externs import Given, with_code
 from gnarl_dsl.model import Problem
+from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.api.asked import FLAGS
 from gnarl_runtime.api.policies import torch_set_up
 from gnarl_runtime.api.train_policy import (
@@ -115,6 +116,11 @@ def _run(run: RunFolder, config: Config, problem: Problem, team: Team) -> int:
     except KeyboardInterrupt:
         print(f"\nstopped; go on with: gnarl-train --resume {run.path}", file=sys.stderr)
         return INTERRUPTED
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or run.path}: {error.strerror or error}; what was trained until the "
+            f"latest saving is kept. Make room, then go on with: gnarl-train --resume {run.path}"
+        ) from error
     team.wait()
     ran.draw_curves()
     _say_end(ran)

@@ -87,6 +87,8 @@ def choose_instance(subject: Subject, args: argparse.Namespace) -> Instance:
 
 def _from_file(problem: Problem, args: argparse.Namespace) -> Instance:
     graphs = read_graphs(args.data, problem, seed=args.seed)
+    if not graphs:
+        raise Failure(f"{args.data}: found no graphs; expected at least one")
     first, notes = graphs[0], [*graphs[0].notes]
     if len(graphs) > 1:
         notes.append(f"{args.data} has {len(graphs)} graphs; this is the first")

@@ -34,6 +34,7 @@ class Network(ctypes.Structure):
         *((name, POINTER) for name in ("a", "a_turned", "a_bias")),
         *((name, POINTER) for name in ("b", "b_turned", "b_bias")),
         ("is_max", INTEGER),
+        ("begin", INTEGER),
     ]
 
 
@@ -74,11 +75,12 @@ class Library:
 
     def __init__(self, variant: Variant) -> None:
         loaded = load_library(variant)
+        self.threads = 1  # that share what nodes hear, which changes no bit
         # With fewer registers torch's products of whole tables are faster: measured.
         self.multiplies_tables = variant.name == "avx512"
         network, gradients = ctypes.POINTER(Network), ctypes.POINTER(Gradients)
         self.hear = loaded.hear
-        self.hear.argtypes = [network, POINTER, POINTER]
+        self.hear.argtypes = [network, POINTER, POINTER, INTEGER]
         self.hear_backward = loaded.hear_backward
         self.hear_backward.argtypes = [network, POINTER, POINTER, gradients]
         self.product = loaded.product
@@ -97,9 +99,13 @@ class Library:
         self.distances_backward.argtypes = [INTEGER, INTEGER, *[POINTER] * 7]
 
 
-@cache
 def library(name: str | None = None) -> Library | str:
     """The best library for this processor, or one by name; or why there is none."""
+    return _library(name)  # one for each name: `library()` is `library(None)`
+
+
+@cache
+def _library(name: str | None) -> Library | str:
     known = {variant.name: variant for variant in usable_variants()}
     try:
         return Library(known[name] if name else next(iter(known.values())))
@@ -113,6 +119,21 @@ def loaded(name: str | None = None) -> Library:
     if isinstance(found, str):
         raise RuntimeError(found)
     return found
+
+
+def share_messages(threads: int) -> bool:
+    """Let so many threads share what nodes hear; whether there are kernels that can."""
+    found = library()
+    if isinstance(found, str):
+        return False
+    found.threads = threads
+    return True
+
+
+def message_threads() -> int:
+    """How many share it."""
+    found = library()
+    return 1 if isinstance(found, str) else found.threads
 
 
 def obstacle(values: Tensor) -> str | None:

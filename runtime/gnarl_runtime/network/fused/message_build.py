@@ -25,7 +25,7 @@ HEADERS = ("vectors.h", "tiles.h", "network.h", "plain_sum.h", "rows.h", "winner
 UNITS = ("hear.c", "backward.c", "finish.c", "products.c", "pooled.c")
 COMPILERS = ("cc", "gcc", "clang")
 COMMON_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=fast")
-LIBRARIES = ("-lm",)
+LIBRARIES = ("-lm", "-pthread")
 TIMEOUT = 120  # seconds; compiling takes about one
 
 

@@ -114,7 +114,9 @@ class KernelCall:
         heard = projected.new_empty(len(projected), edge.shape[1])
         winner = torch.empty(heard.shape, dtype=torch.int32) if note_winners else None
         address = None if winner is None else winner.data_ptr()
-        require_memory(self.library.hear(self.network, heard.data_ptr(), address))
+        library = self.library
+        status = library.hear(self.network, heard.data_ptr(), address, library.threads)
+        require_memory(status)
         return heard, winner
 
     def gradients(

@@ -118,8 +118,9 @@ export class Board {
   }
   async goTo(picks) {
     const turn = ++this.turn, wanted = picks.join();
-    if (!this.frames.has(wanted) || (picks.length && !this.frames.has(picks.slice(0, -1).join()))) {
-      const since = Math.max(0, picks.length - 1);
+    const known = !picks.length || this.frames.has(picks.slice(0, -1).join());
+    if (!this.frames.has(wanted) || !known) {
+      const since = known ? picks.length : picks.length - 1;
       let found;
       try { found = await this.on.again(this, () => ask("look", { game: this.game.game, picks, since })); }
       catch (error) { if (!gone(error)) this.tell(error.message); return; }

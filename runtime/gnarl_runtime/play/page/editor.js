@@ -44,6 +44,8 @@ function repaint() {
     found.forEach(([kind, text]) => (kind ? make(rows[k].code, "span", { class: kind }, text) : rows[k].code.append(text)));
     if (!found.length) rows[k].code.append("\u200b");
   });
+  // As high and wide as the text: the sheet around it scrolls, the text area itself never does.
+  el("paper").style.height = `${20 * lines.length + 8}px`;
   el("paper").style.width = `calc(${Math.max(20, ...lines.map((line) => line.length)) + 16}ch + 12px)`;
 }
 function placeOf(offset) {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gnarl_compiler.support.jit import njit
 from gnarl_runtime.batch.pack import Packed
 
 
@@ -37,7 +37,7 @@ def draw_labelled(
     return picks
 
 
-@njit(cache=True)
+@njit
 def _draw(labels, legal, uniform, picks):  # type: ignore[no-untyped-def]
     for b in range(len(picks)):
         chosen = labels[b] > 0

@@ -1,5 +1,7 @@
 /* Projections of nodes and raw edge columns in, what every node hears out. */
 
+#include <pthread.h>
+
 #include "plain_sum.h"
 #include "rows.h"
 
@@ -69,13 +71,12 @@ static void collect(const Network *net, Block *block, float *heard, int32_t *win
     block->count = 0;
 }
 
-/* heard (nodes, width) and winner (nodes, width; null if no gradient will be asked for; -1
-   where nothing arrives) are filled. Returns 1 if there is no memory. */
-int hear(const Network *net, float *heard, int32_t *winner) {
+/* What a part of the nodes hears; 1 if there is no memory. */
+static int hear_part(const Network *net, float *heard, int32_t *winner) {
     if (is_plain_sum(net)) return plain_sum(net, heard), 0;
     Block block;
     if (open_block(&block, net->width)) return 1;
-    for (int64_t v = 0; v < net->nodes; v++) {
+    for (int64_t v = net->begin; v < net->nodes; v++) {
         if (!net->is_max || net->rowptr[v] == net->rowptr[v + 1])
             start_row(net->width, heard + v * net->width, winner ? winner + v * net->width : NULL);
         for (int64_t e = net->rowptr[v]; e < net->rowptr[v + 1]; e++)
@@ -84,4 +85,63 @@ int hear(const Network *net, float *heard, int32_t *winner) {
     collect(net, &block, heard, winner);
     close_block(&block);
     return 0;
+}
+
+#define MOST_THREADS 64
+#define LEAST_SHARE 4096 /* messages that are worth a thread, which takes about as long to start */
+
+typedef struct {
+    Network net;
+    float *heard;
+    int32_t *winner;
+    int failed;
+} Share;
+
+static void *hear_share(void *given) {
+    Share *share = given;
+    share->failed = hear_part(&share->net, share->heard, share->winner);
+    return NULL;
+}
+
+/* The first node before which there are at least so many messages. */
+static int64_t node_at(const Network *net, int64_t messages) {
+    int64_t low = 0, high = net->nodes;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (net->rowptr[middle] < messages)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* heard (nodes, width) and winner (nodes, width; null if no gradient will be asked for; -1
+   where nothing arrives) are filled, by so many threads at most. A node is heard by one of them.
+   Returns 1 if there is no memory. */
+int hear(const Network *net, float *heard, int32_t *winner, int64_t threads) {
+    int64_t messages = net->rowptr[net->nodes], most = messages / LEAST_SHARE;
+    threads = threads < most ? threads : most;
+    threads = threads < MOST_THREADS ? threads : MOST_THREADS;
+    if (threads < 2) return hear_part(net, heard, winner);
+    Share share[MOST_THREADS];
+    pthread_t thread[MOST_THREADS];
+    int started[MOST_THREADS], failed = 0;
+    for (int64_t k = 0; k < threads; k++) {
+        share[k] = (Share){*net, heard, winner, 0};
+        share[k].net.begin = k ? share[k - 1].net.nodes : 0;
+        share[k].net.nodes =
+            k + 1 < threads ? node_at(net, messages * (k + 1) / threads) : net->nodes;
+    }
+    for (int64_t k = 1; k < threads; k++)
+        started[k] = !pthread_create(&thread[k], NULL, hear_share, &share[k]);
+    hear_share(&share[0]);
+    for (int64_t k = 1; k < threads; k++) {
+        if (started[k])
+            pthread_join(thread[k], NULL);
+        else
+            hear_share(&share[k]);
+    }
+    for (int64_t k = 0; k < threads; k++) failed |= share[k].failed;
+    return failed;
 }

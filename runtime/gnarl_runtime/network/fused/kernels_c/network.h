@@ -9,8 +9,9 @@
        sum, 1 layer:   heard[v] = sum of  relu(A hidden + a)
 
    Messages are sorted by receiver and are processed in blocks that stay in the first cache, so
-   memory does not grow with their number. Everything runs in one thread in a fixed order: same
-   input, same bits. The files are compiled once per instruction set. */
+   memory does not grow with their number. What a node hears, or a sum over messages, is computed
+   by one thread in a fixed order: same input, same bits, however many threads share the nodes.
+   The files are compiled once per instruction set. */
 
 #ifndef GNARL_NETWORK_H
 #define GNARL_NETWORK_H
@@ -31,6 +32,7 @@ typedef struct {
     const float *a, *a_turned, *a_bias; /* (out, in), (in, out), (out) */
     const float *b, *b_turned, *b_bias;
     int64_t is_max;
+    int64_t begin;                      /* what nodes hear is found for begin .. nodes - 1 */
 } Network;
 
 static inline const float *receiver_of(const Network *net, int64_t node) {

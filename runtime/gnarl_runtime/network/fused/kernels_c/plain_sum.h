@@ -34,7 +34,7 @@ INLINE vec before_relu(const float *from, const float *raw, vec own, const EdgeW
 
 INLINE void sum_part(const Network *net, int64_t c, int64_t columns, int registers, float *heard) {
     EdgeWeights edge = load_edge(net, c, columns, registers);
-    for (int64_t v = 0; v < net->nodes; v++) {
+    for (int64_t v = net->begin; v < net->nodes; v++) {
         vec own[WIDE], sum[WIDE] = {0};
 #pragma GCC unroll 4
         for (int j = 0; j < registers; j++)

@@ -1,0 +1,1 @@
+"""Benchmarks of speed, one after another, in; docs/results/speed.md out."""

@@ -1,0 +1,1 @@
+"""Bytes of an editor in, messages and error replies out."""
