@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gnarl_runtime.readers.read import instance_from, read_graphs
     from gnarl_runtime.trajectories.trajectory import Trajectories, read_trajectories
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "CheckReport",
     "Diagnostic",
@@ -128,7 +128,15 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'gnarl_dsl' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        from gnarl_dsl.report.missing import missing_extra
+
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        raise missing from error
 
 
 def __dir__() -> list[str]:

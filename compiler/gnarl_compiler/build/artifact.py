@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib.metadata import version as importlib_version
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -23,6 +24,8 @@ from gnarl_compiler.build.generate import generate
 from gnarl_compiler.emit.abi import Abi, read_abi
 from gnarl_compiler.externs.find import code_hash, compiled_twin, twins_of
 from gnarl_compiler.passes.pruning import EVERYTHING, Mode
+from gnarl_compiler.support.jit import COMPILED, WANTED
+from gnarl_compiler.support.unkept import tell_uncompiled
 from gnarl_dsl.language import operators
 from gnarl_dsl.model import Problem
 
@@ -53,13 +56,14 @@ def helper_files() -> tuple[Path, ...]:
 @cache
 def toolchain_hash() -> str:
     """What besides the module's text decides the machine code."""
-    import numba
     import numpy
+
+    compiler = importlib_version("numba") if COMPILED else "none"
 
     # Compiled helpers have the tolerances of the language in them.
     files = (*helper_files(), Path(str(operators.__file__)))
     helpers = b"".join(path.read_bytes() for path in files)
-    versions = f"{sys.version}|{platform.machine()}|{numba.__version__}|{numpy.__version__}"
+    versions = f"{sys.version}|{platform.machine()}|{compiler}|{numpy.__version__}"
     return hashlib.blake2b(helpers + versions.encode(), digest_size=8).hexdigest()
 
 
@@ -72,6 +76,8 @@ def compile_problem(
     problem: Problem, reward: str | None = None, mode: Mode = EVERYTHING, folder: Path | None = None
 ) -> Artifact:
     """Generate, write if new, and import the kernels of a problem."""
+    if WANTED and not COMPILED:
+        tell_uncompiled()
     text = generate_code(problem, reward, mode)
     twins = twins_of(problem)
     content = (

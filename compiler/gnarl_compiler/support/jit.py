@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import pickle
+from importlib.util import find_spec
 from typing import Any
 
 from gnarl_compiler.support.unkept import tell_unkept
 
 # Off: for debugging, and for tests of many small specs. Functions are decorated while their modules
 # are imported, so it must be known by then, before anybody could pass an option.
-COMPILED = os.environ.get("GNARL_JIT") != "off"
+# Without Numba everything runs as plain Python, right and slow.
+WANTED = os.environ.get("GNARL_JIT") != "off"
+COMPILED = WANTED and find_spec("numba") is not None
 
 if not COMPILED:
 

@@ -1,4 +1,4 @@
-"""An error of a cache in, a notice out: once, since all that is lost is time."""
+"""Why work is done anew, or slowly, in; a notice out: once, since all that is lost is time."""
 
 from __future__ import annotations
 
@@ -21,3 +21,12 @@ def _tell(reason: str) -> None:
         "point GNARL_CACHE to a folder of your own"
     )
     warnings.warn(Notice(told, about="cache"), stacklevel=4)
+
+
+@cache
+def tell_uncompiled() -> None:
+    told = (
+        "numba is not installed: everything runs as plain Python, some hundred times slower. "
+        "Likely fix: pip install 'gnarl-dsl[env]'"
+    )
+    warnings.warn(Notice(told, about="numba"), stacklevel=3)

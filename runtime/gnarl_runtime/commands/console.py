@@ -18,6 +18,7 @@ from typing import Any
 
 from gnarl_dsl.report.diagnostics import InternalError
 from gnarl_dsl.report.failures import Failure, Notice, SpecRejected, UsageError
+from gnarl_dsl.report.missing import missing_extra
 from gnarl_runtime.commands.options import BUG, FAILED, INTERRUPTED, OK, USAGE
 from gnarl_runtime.commands.shell.terminal import Shown, shown_streams
 
@@ -43,6 +44,9 @@ def _ended(name: str, command: Callable[[], int]) -> int:
         return _say(f"{name}: {error}", USAGE)
     except Failure as error:
         return _say(f"{name}: {error}", FAILED)
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        return _say(f"{name}: {missing}", USAGE) if missing else _report_bug(name, error)
     except BrokenPipeError:  # the reader went away (`| head`)
         drop_output()
         return OK
