@@ -123,6 +123,7 @@ def row_of(trained: TrainedPolicy, run: Path, options: argparse.Namespace) -> di
     return {
         "spec": problem.name,
         "trainer": recipe.trainer,
+        "keys": config["choice"].get("keys", []),
         "commit": config["provenance"].get("commit", ""),
         "cpu_minutes": round(cpu_seconds(run) / 60, 1),
         "sizes": [found for found in sizes.values() if found is not None],
@@ -282,7 +283,9 @@ PREAMBLE = (
     "what is missing to the best end, per cent of it, as the mean over fresh graphs: proven by "
     "exact search on so many of them, else the best that anybody found. Ahead or behind: whether "
     "the 95 % interval of the difference to the expert, graph by graph, leaves 0 out. *time:2* is "
-    "the gap of a search of two seconds, over as many graphs as are named."
+    "the gap of a search of two seconds, over as many graphs as are named. *Keys*: the network "
+    "reads what experts compare; rows without are of specs whose experts compare nothing that "
+    "features do not show, or from before networks could."
 )
 
 
@@ -358,7 +361,8 @@ def _label(row: dict[str, Any]) -> list[str]:
     name = row["spec"] + (" (*unseen*)" if row["unseen"] else "")
     minutes = "" if row["minutes"] == 5 else f", {row['minutes']:g} min"
     spent = f" ({row['cpu_minutes']:.1f})" if "cpu_minutes" in row else ""
-    return [name, f"{row['trainer']}{minutes}{spent}"]
+    keys = ", keys" if row.get("keys") else ""
+    return [name, f"{row['trainer']}{minutes}{spent}{keys}"]
 
 
 def _objective_cells(row: dict[str, Any], size: dict[str, Any]) -> list[str]:

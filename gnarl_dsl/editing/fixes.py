@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from time import perf_counter
+from time import process_time
 
 from gnarl_dsl.editing.document import Document
 from gnarl_dsl.loading import Checked
@@ -20,7 +20,7 @@ from gnarl_dsl.report.diagnostics import Diagnostic
 from gnarl_dsl.report.source import Source, Span
 from gnarl_dsl.report.wording import fix_of, message_of
 
-# What is tried for one finding, and the seconds after which no further one is looked at.
+# What is tried for one finding, and the seconds of work after which no further one is looked at.
 MAX_TRIED = 24
 MAX_SECONDS = 1.0
 _QUOTED = re.compile(r"`([^`]+)`")
@@ -50,7 +50,7 @@ class Fix:
 def fixes(document: Document, start: int = 0, end: int | None = None) -> list[Fix]:
     """What mends the findings that touch a stretch of the text (offsets, both included)."""
     last = len(document.source.text) if end is None else end
-    until = perf_counter() + MAX_SECONDS
+    until = process_time() + MAX_SECONDS
     found = [
         finding
         for finding in document.checked.diagnostics
@@ -58,7 +58,7 @@ def fixes(document: Document, start: int = 0, end: int | None = None) -> list[Fi
     ]
     offered: list[Fix] = []
     for finding in found:
-        if perf_counter() < until:
+        if process_time() < until:
             offered += _working(document, finding)
     return offered
 

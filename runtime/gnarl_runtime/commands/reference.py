@@ -157,7 +157,8 @@ def _navigation() -> Iterator[tuple[str, str | None]]:
     text = (PROJECT.parent / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
     for line in text.splitlines():
         match = re.match(r"\s*- ([^:]+):(?: (\S+\.md))?\s*$", line)
-        if match:
+        there = match and (match[2] is None or (PROJECT.parent / "docs" / match[2]).is_file())
+        if match and there:  # a checkout may lack pages
             yield match[1].strip(), match[2]
 
 
