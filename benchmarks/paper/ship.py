@@ -4,7 +4,8 @@
 
 Of several seeds, the one whose best validation is best is taken: success, then reward, then fewer
 steps. Test graphs have no say in it. BFS and DFS are not among them: their shipped weights are of
-`gnarl-train --spec bfs --recipe bfs_deep --seed 0` and the same of dfs (docs/results/depth.md).
+`gnarl-train --spec bfs --recipe bfs_deep --seed 0` and the same of dfs (docs/results/depth.md), and
+those of tsp_local come from benchmarks/studies/tours_again.
 """
 
 from __future__ import annotations

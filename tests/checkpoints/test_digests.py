@@ -85,6 +85,16 @@ def test_counts_are_compared_with_the_file_before_a_network_is_built(
     assert time.process_time() - began < 2
 
 
+def test_an_unknown_processor_is_refused(checkpoint: Path, tmp_path: Path) -> None:
+    arrays, text = read_arrays(checkpoint)
+    told = json.loads(text)
+    told["policy"]["processor"] = "0x10"
+    made_up = tmp_path / "made_up.safetensors"
+    write_arrays(made_up, arrays, json.dumps(told))
+    with pytest.raises(CheckpointError, match="processor: expected mpnn"):
+        load_checkpoint(made_up)
+
+
 def test_deep_descriptions_and_further_weights_are_refused(
     checkpoint: Path, tmp_path: Path
 ) -> None:

@@ -17,7 +17,6 @@ from gnarl_dsl.model.kinds import GRAPH, SCALAR
 STRATEGIES = ("random", "targeted")
 TARGETED = STRATEGIES.index("targeted")
 EXACT_NODES = 7
-RUN = 48  # insertion is faster on short lists
 
 
 @njit
@@ -77,37 +76,17 @@ def find_root(parent, x):  # type: ignore[no-untyped-def]
 @njit
 def fill_order(b, targeted, nodes, key, order, rowptr):  # type: ignore[no-untyped-def]
     """Nodes by falling degree (if targeted) and then by key."""
-    for start in range(0, nodes, RUN):
-        for i in range(start, min(start + RUN, nodes)):
+    if nodes <= 48:  # insertion is faster on short lists
+        for i in range(nodes):
             j = i
-            while j > start and key[i] < key[order[j - 1]]:
+            while j > 0 and key[i] < key[order[j - 1]]:
                 order[j] = order[j - 1]
                 j -= 1
             order[j] = i
-    if nodes > RUN:
-        merge_runs(nodes, key, order)
+    else:
+        order[:] = np.argsort(key, kind="mergesort")
     if targeted:
         by_degree(b, nodes, order, rowptr)
-
-
-@njit
-def merge_runs(nodes, key, order):  # type: ignore[no-untyped-def]
-    """Sorted runs become one, as NumPy's sort has them; that one takes a second to compile."""
-    spare = np.empty(nodes, np.int64)
-    width = RUN
-    while width < nodes:
-        for start in range(0, nodes, 2 * width):
-            middle, end = min(start + width, nodes), min(start + 2 * width, nodes)
-            one, other = start, middle
-            for place in range(start, end):
-                if other == end or (one < middle and key[order[one]] <= key[order[other]]):
-                    spare[place] = order[one]
-                    one += 1
-                else:
-                    spare[place] = order[other]
-                    other += 1
-        order[:nodes] = spare
-        width *= 2
 
 
 @njit

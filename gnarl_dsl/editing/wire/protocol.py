@@ -65,8 +65,10 @@ class Protocol(LanguageServerProtocol):
     def handle_message(self, message: Any) -> None:
         if message is None:  # answered already
             return
-        if not hasattr(message, "jsonrpc"):
+        named = isinstance(getattr(message, "method", ""), str)
+        if not (hasattr(message, "jsonrpc") and named):
             error = JsonRpcInvalidRequest("expected a JSON-RPC 2.0 message")
-            self._send_response(None, error=error.to_response_error())  # type: ignore[arg-type]
+            number = getattr(message, "id", None)
+            self._send_response(number, error=error.to_response_error())  # type: ignore[arg-type]
             return
         super().handle_message(message)

@@ -154,7 +154,10 @@ def load_checkpoint(path: str | Path, device: str = "cpu", code: Code = NO_CODE)
         raise CheckpointError(f"{file}: {error}") from None
     _tell_changes(file, meta, problem)
     _verify_sizes(file, meta.policy, arrays)
-    policy = Policy(problem, meta.policy, reading=meta.reading)
+    try:
+        policy = Policy(problem, meta.policy, reading=meta.reading)
+    except ValueError as error:
+        raise CheckpointError(f"{file}: its description is wrong: {error}") from None
     _verify_weights(file, policy, arrays)
     restore_module(policy, arrays)
     return TrainedPolicy(policy.to(device).eval(), problem, meta, file)
