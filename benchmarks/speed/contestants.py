@@ -64,26 +64,26 @@ def run_slice(turn: Callable[[Tally], None], seconds: float, total: Tally) -> No
 class SinglePlay:
     """A one-graph Gymnasium environment with `action_masks()`: a peer, or ours."""
 
-    def __init__(self, env: Any, seed: int = 0) -> None:
-        self.env, self.sampler = env, Sampler(seed)
+    def __init__(self, env: Any, seed: int = 0, clock: Callable[[], float] = perf_counter) -> None:
+        self.env, self.sampler, self.clock = env, Sampler(seed), clock
         env.reset(seed=seed)
 
     def turn(self, tally: Tally) -> None:
         """Some steps; a finished episode is followed by a reset."""
-        env, one = self.env, self.sampler.one
+        env, one, clock = self.env, self.sampler.one, self.clock
         for _ in range(CHECK_EVERY):
-            start = perf_counter()
+            start = clock()
             legal = env.action_masks()
-            masked = perf_counter()
+            masked = clock()
             pick = one(legal, legal)
-            picked = perf_counter()
+            picked = clock()
             _, _, terminated, truncated, _ = env.step(pick)
-            stepped = perf_counter()
+            stepped = clock()
             tally.inside += (masked - start) + (stepped - picked)
             tally.count += 1
             if terminated or truncated:
                 env.reset()
-                tally.resets += perf_counter() - stepped
+                tally.resets += clock() - stepped
 
 
 class InterpreterPlay:
@@ -118,8 +118,8 @@ class InterpreterPlay:
 class BatchPlay:
     """A vector environment; masks, auto-resets and observations are part of its step."""
 
-    def __init__(self, venv: Any, seed: int = 0) -> None:
-        self.venv, self.sampler = venv, Sampler(seed)
+    def __init__(self, venv: Any, seed: int = 0, clock: Callable[[], float] = perf_counter) -> None:
+        self.venv, self.sampler, self.clock = venv, Sampler(seed), clock
         _, info = venv.reset(seed=seed)
         self.legal = info["action_mask"]
         self.ended = np.zeros(venv.num_envs, np.int64)  # episodes that each one has finished
@@ -129,9 +129,9 @@ class BatchPlay:
     def turn(self, tally: Tally) -> None:
         """One step of every environment."""
         picks = self.sampler.rows(self.legal, self.legal)
-        start = perf_counter()
+        start = self.clock()
         _, _, terminated, truncated, info = self.venv.step(picks)
-        tally.inside += perf_counter() - start
+        tally.inside += self.clock() - start
         tally.count += int(np.count_nonzero(~self.resting))
         over = terminated | truncated
         self.ended += over

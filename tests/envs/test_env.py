@@ -5,18 +5,22 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import warnings
+from copy import copy as shallow
+from copy import deepcopy
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
 from episodes import make_graph, make_instance
+from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 from shipped_specs import SHIPPED, shipped
 
 import gnarl_dsl as gnarl
 from gnarl_compiler.interpret.episode import Interpreter
 from gnarl_compiler.interpret.state import IllegalPick
+from gnarl_runtime.envs.final_observations import FinalObservation
 from gnarl_runtime.envs.graph_env import GraphEnv
 from gnarl_runtime.envs.interpreted import state_of
 from gnarl_runtime.envs.observations import live_views
@@ -261,6 +265,41 @@ def test_finished_episodes_restart_in_the_same_step() -> None:
                 finished += 1
         assert info["action_mask"].any(axis=1).all()
     assert finished > 6
+
+
+def test_a_final_observation_is_a_dict_like_any_other() -> None:
+    arrays = {"a": np.arange(6).reshape(2, 3), "b": np.arange(2)[:, None]}
+    plain = {"a": np.array([3, 4, 5]), "b": np.array([1])}
+
+    def fresh() -> FinalObservation:
+        return FinalObservation(arrays, 1)
+
+    assert isinstance(fresh(), dict)
+    assert len(fresh()) == 2
+    assert list(fresh()) == list(fresh().keys()) == list(plain)
+    assert "a" in fresh()
+    assert "c" not in fresh()
+    ways = (
+        *(dict(fresh()), {**fresh()}, fresh() | {}, {} | fresh(), fresh().copy()),
+        *(dict(fresh().items()), shallow(fresh()), deepcopy(fresh())),
+        *(pickle.loads(pickle.dumps(fresh())), dict(zip(fresh(), fresh().values(), strict=True))),
+        {name: fresh()[name] for name in plain},
+        {name: fresh().get(name) for name in plain},
+    )
+    for found in ways:
+        assert found.keys() == plain.keys()
+        assert all(np.array_equal(found[name], plain[name]) for name in plain)
+    changed = fresh()
+    changed["a"] = np.zeros(1)
+    assert changed.pop("b").tolist() == [1]
+    assert list(changed) == ["a"]
+    space = spaces.Dict(
+        {"a": spaces.Box(0, 9, (3,), np.int64), "b": spaces.Box(0, 9, (1,), np.int64)}
+    )
+    assert space.contains(fresh())
+    assert repr(fresh()) == repr(plain)
+    assert not fresh() == {}  # noqa: SIM201
+    assert fresh() != {}
 
 
 def test_copies_are_safe_and_views_are_live() -> None:

@@ -14,6 +14,7 @@ from gnarl_compiler.support.endings import TERMINATED, TRUNCATED
 from gnarl_dsl.report.failures import UsageError
 from gnarl_runtime.envs.actions import checked_actions
 from gnarl_runtime.envs.engine import Engine
+from gnarl_runtime.envs.final_observations import final_observations
 from gnarl_runtime.envs.interpreted import illegal_pick
 from gnarl_runtime.envs.observations import Observation, live_views, observation_space, steady_names
 
@@ -106,9 +107,7 @@ class GraphVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def _restart(self, finished: NDArray[np.int64], wrong: NDArray[np.int64]) -> Info:
         """Final observations and judgements of the finished episodes, then new ones."""
         engine = self.engine
-        final = np.full(self.num_envs, None, dtype=object)
-        rows = zip(*(view[finished] for view in self._views.values()), strict=True)
-        final[finished] = [dict(zip(self._views, row, strict=True)) for row in rows]
+        final = final_observations(self._views, finished, self.num_envs)
         mask = np.zeros(self.num_envs, np.bool_)
         mask[finished] = True
         illegal = np.zeros(self.num_envs, np.bool_)
