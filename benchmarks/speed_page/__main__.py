@@ -75,7 +75,7 @@ PARTS = {
     ),
     "threads": Part(
         "A second thread",
-        "benchmarks.studies.threads",
+        "benchmarks.speed_page.threads",
         threads.report_text,
         "Needs two free cores: at a higher load than their number it says nothing.",
     ),

@@ -64,7 +64,7 @@ def levels(problem: Problem, use: Use | None = None) -> dict[str, tuple[Level, s
         ("bellman_ford", "sticky", {"A": RATIO, "d": RATIO}),
         ("tsp", "nearest", {"A": ORDINAL}),
         ("tsp", "optimal", {"A": RATIO}),
-        ("mst_kruskal", "optimal", {"A": ORDINAL}),
+        ("mst_kruskal", "optimal", {"A": ORDINAL, "light": ORDINAL}),
         ("steiner_tree", "cheapest_first", {"A": ORDINAL, "price": ORDINAL}),
         ("steiner_tree", "optimal", {"A": RATIO, "price": RATIO}),
         ("max_cut", "optimal", {"A": ABSOLUTE, "gain": ABSOLUTE}),
