@@ -19,7 +19,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +28,8 @@ if __name__ == "__main__":
 
 import pytest
 from house import ROOT
+
+from gnarl_runtime.commands.reference import commands
 
 PAGE = ROOT / "docs" / "tutorial.md"
 CURVE = ROOT / "docs" / "pictures" / "tutorial_curves.png"
@@ -98,11 +99,10 @@ def run_small(command: str) -> tuple[int, str]:
     for old, new in SMALL.items():
         command = command.replace(old, new)
     program, *arguments = shlex.split(command)
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
-    module, _, function = scripts[program].partition(":")
+    main = getattr(import_module(commands()[program]), "main")  # noqa: B009
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = getattr(import_module(module), function)(arguments)
+        code = main(arguments)
     return code, out.getvalue() or err.getvalue()
 
 
