@@ -31,7 +31,7 @@ test-all: lint
 
 bench: setup
 	$(BIN)/python -m benchmarks.speed.front_end
-	$(BIN)/python -m benchmarks.speed.play
+	$(BIN)/python -m benchmarks.waits.play
 	$(BIN)/python -m benchmarks.speed.env
 	$(BIN)/python -m benchmarks.speed.policy
 	$(BIN)/python -m benchmarks.speed.training

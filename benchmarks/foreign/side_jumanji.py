@@ -17,7 +17,7 @@ from jumanji.environments.logic.graph_coloring.generator import RandomGenerator
 from jumanji.environments.routing.cvrp.generator import UniformGenerator as Customers
 from jumanji.environments.routing.tsp.generator import UniformGenerator as Cities
 
-from benchmarks.foreign.serve import serve
+from benchmarks.foreign.answering import serve
 
 SCANNED = 32  # steps in one call
 EDGES = 0.4  # probability of an edge of the graphs to colour

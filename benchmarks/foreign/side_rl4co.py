@@ -11,7 +11,7 @@ from rl4co.envs import CVRPEnv, MCPEnv, TSPEnv
 from rl4co.models import AttentionModelPolicy
 from tensordict import TensorDict
 
-from benchmarks.foreign.serve import serve
+from benchmarks.foreign.answering import serve
 from benchmarks.foreign.train_attention import SAMPLES, update
 
 LEARNED = 64  # instances per update, as in train_attention.py

@@ -89,7 +89,7 @@ def measure_case(case: Case, network: Network, repetitions: int, seconds: float)
 
 def contestants(case: Case, network: Network) -> dict[str, Run]:
     """The same weights in three programs."""
-    from benchmarks.speed.naive_pyg import NaivePolicy
+    from benchmarks.peers.naive_pyg import NaivePolicy
 
     torch.manual_seed(0)
     config = PolicyConfig(

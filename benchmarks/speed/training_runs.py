@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 import gnarl_dsl as gnarl
-from benchmarks.speed.naive_pyg import NaivePolicy
+from benchmarks.peers.naive_pyg import NaivePolicy
 from gnarl_dsl.model import Problem
 from gnarl_runtime.batch.pack import Packed
 from gnarl_runtime.checkpoints.recipe import Recipe

@@ -23,8 +23,8 @@ from typing import Any
 from benchmarks.frame import RESULTS, say, write_results
 from benchmarks.machine import ROOT
 from benchmarks.speed import env_report, peers
-from benchmarks.speed_page import decisions, instances
-from benchmarks.studies import growth, threads
+from benchmarks.speed_page import decisions, instances, threads
+from benchmarks.studies import growth
 
 Record = Mapping[str, Any]
 
@@ -75,7 +75,7 @@ PARTS = {
     ),
     "threads": Part(
         "A second thread",
-        "benchmarks.studies.threads",
+        "benchmarks.speed_page.threads",
         threads.report_text,
         "Needs two free cores: at a higher load than their number it says nothing.",
     ),

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from benchmarks.foreign.serve import serve
+from benchmarks.foreign.answering import serve
 from benchmarks.speed.peers import measure_case, parse_options, report_text
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 import gnarl_dsl as gnarl
+from benchmarks.speed_page import threads
 from benchmarks.speed_page.__main__ import PARTS, main, shown
 from benchmarks.speed_page.decisions import instance_at, length
-from benchmarks.studies import threads
 from gnarl_runtime.instances.pools import pool_of
 
 
@@ -18,13 +18,19 @@ def test_the_page_says_what_was_not_measured(tmp_path: Path) -> None:
     records, output = tmp_path / "records", tmp_path / "out"
     records.mkdir()
     source = {"cpu": "some CPU", "cores": 2, "load": [[0.1], [0.2]]}
-    command = ["python", "-m", "benchmarks.studies.threads", "--output", "/somewhere/threads.json"]
+    command = [
+        "python",
+        "-m",
+        "benchmarks.speed_page.threads",
+        "--output",
+        "/somewhere/threads.json",
+    ]
     row = {"nodes": 200, "one_ms": 3.0, "more_ms": 2.0, "fastest_ms": [3.0, 2.0]}
     record = {"provenance": {**source, "command": command}, "threads": 2, "rows": [row]}
     (records / "threads.json").write_text(json.dumps(record), "utf-8")
     assert main(["--only", "--records", str(records), "--output", str(output)]) == 0
     text = (output / "speed.md").read_text("utf-8")
-    assert "    python -m benchmarks.studies.threads\n" in text
+    assert "    python -m benchmarks.speed_page.threads\n" in text
     assert "1.50x" in text
     assert text.count("Not measured yet") == len(PARTS) - 1
     assert json.loads((output / "speed.json").read_text("utf-8"))["threads"]["threads"] == 2

@@ -26,10 +26,10 @@ from gnarl_runtime.batch.layout import layout_of
 from gnarl_runtime.batch.pack import pack
 from gnarl_runtime.batch.reading import reading_of
 from gnarl_runtime.batch.signature import signature_of
-from gnarl_runtime.checks.witness.witness_files import _row
 from gnarl_runtime.envs.interpreted import load_state
 from gnarl_runtime.instances.instance_checks import InstanceError
 from gnarl_runtime.instances.instance_files import read_instances, write_instances
+from gnarl_runtime.instances.instance_json import case_of
 from gnarl_runtime.instances.pools import pool_of
 from gnarl_runtime.network.policy import Policy, PolicyConfig, log_chances
 from gnarl_runtime.readers.read import instance_from, read_graphs
@@ -389,5 +389,5 @@ def test_nodes_stand_where_their_points_are() -> None:
 
 def test_witnesses_keep_points() -> None:
     instance = on_points(np.array(WANTED))
-    cells = _row(POINTS, "xy", instance.inputs["xy"], instance.graph.edges())
+    cells = case_of(POINTS, instance).inputs["xy"]
     assert [complex(cell) for cell in json.loads(json.dumps(cells))] == WANTED

@@ -31,7 +31,7 @@ from gnarl_runtime.commands.train import main
 def test_shipped_recipes_are_for_shipped_specs(name: str) -> None:
     recipe = load_recipe(name)
     assert recipe.doc
-    if name.startswith("gallery_"):  # these serve any spec of the gallery
+    if name.startswith("gallery_") or name == "clrs30":  # these serve any spec of a folder
         return
     specs = [path.stem for path in shipped_specs()]
     fitting = [spec for spec in specs if name == spec or name.startswith(f"{spec}_")]

@@ -1,7 +1,7 @@
 """What a second thread brings: sizes in, milliseconds per decision on the wall out.
 
-    python -m benchmarks.studies.threads                      complete graphs, 200 to 1,000 nodes
-    python -m benchmarks.studies.threads --nodes 200 --threads 2
+    python -m benchmarks.speed_page.threads                      complete graphs, 200 to 1,000 nodes
+    python -m benchmarks.speed_page.threads --nodes 200 --threads 2
 
 Packing, network and pick, with untrained weights; one and more threads by turns. Needs as many
 free cores: on a busy machine the figures say how busy it is. Scores are compared bit for bit.

@@ -1,6 +1,6 @@
 """How long a person waits for the live page, in a real browser: a table, and build/bench/play.json.
 
-python -m benchmarks.speed.play
+python -m benchmarks.waits.play
 
 Needs Playwright and Chromium. Times are what the page sees, up to the frame after the change.
 """

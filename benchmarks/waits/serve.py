@@ -1,7 +1,7 @@
 """How many graphs a second a server solves, how long each waits: a table, build/bench/serve.json.
 
-python -m benchmarks.speed.serve
-python -m benchmarks.speed.serve --graphs 200 --at-once 1,8
+python -m benchmarks.waits.serve
+python -m benchmarks.waits.serve --graphs 200 --at-once 1,8
 
 Every answer is compared with that of `gnarl.solve`: none may be lost, none may differ.
 """

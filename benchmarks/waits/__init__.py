@@ -1,0 +1,1 @@
+"""How long people and programs wait for a server of ours."""
