@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from gnarl_dsl.report.failures import UsageError
 from gnarl_dsl.spec_arguments import load_problem, parse_params
-from gnarl_runtime.api.asked import FLAGS, verify_checking
+from gnarl_runtime.api.asked import FLAGS, verify_checking, verify_least
 from gnarl_runtime.commands.console import run_command
+from gnarl_runtime.commands.jobs.extras import require_extra
 from gnarl_runtime.commands.options import (
     add_extern,
     add_format,
@@ -52,6 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_param(parser)
     add_extern(parser)
     add_format(parser)
+    add("--jobs", type=int, default=1, metavar="N", help="specs checked at a time (default 1)")
     add("--save", metavar="PATH", help="write counterexamples to a folder, or to PATH.json")
     add("--png", metavar="FILE", help="draw the first counterexample")
     add("--dot", metavar="FILE", help="the same for Graphviz")
@@ -90,6 +92,9 @@ def _verify(args: argparse.Namespace) -> None:
     outputs = {"--png": args.png, "--dot": args.dot}
     verify_outputs(outputs, [*args.specs, args.replay, args.save])
     verify_checking(FLAGS, args.max_nodes, args.examples, args.states, args.seed)
+    verify_least(FLAGS, "jobs", args.jobs, 1)
+    if args.jobs > 1:
+        require_extra("sweep", "joblib")
 
 
 if __name__ == "__main__":

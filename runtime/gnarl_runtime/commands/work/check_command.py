@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gnarl_dsl.model import Problem
@@ -25,9 +25,7 @@ def check_command(args: argparse.Namespace, problems: Sequence[Problem]) -> int:
     for problem in problems:
         verify_wishes(problem, options, args.max_nodes, FLAGS)
     reports: list[CheckReport] = []
-    for problem in problems:
-        with Progress(problem.name) as progress:
-            report = run_check(problem, options, progress)
+    for report in _reports(problems, options, args.jobs):
         reports.append(report)
         if args.format == "text":
             write("" if len(reports) == 1 else "\n")
@@ -39,6 +37,24 @@ def check_command(args: argparse.Namespace, problems: Sequence[Problem]) -> int:
     if args.format == "json":
         write(document([report.found for report in reports], options))
     return OK if all(report.ok for report in reports) else FAILED
+
+
+def _reports(problems: Sequence[Problem], options: Options, jobs: int) -> Iterator[CheckReport]:
+    """One after the other, in the order in which they were asked for."""
+    if jobs == 1 or len(problems) == 1:
+        for problem in problems:
+            with Progress(problem.name) as progress:
+                report = run_check(problem, options, progress)
+            yield report
+        return
+    from joblib import Parallel, delayed
+
+    work = (delayed(run_check)(problem, options) for problem in problems)
+    with Progress() as progress:
+        found = Parallel(n_jobs=jobs, backend="loky", return_as="generator")(work)
+        for done, report in enumerate(found, 1):
+            progress(f"checking, {jobs} at a time", done, len(problems))
+            yield report
 
 
 def options_of(args: argparse.Namespace) -> Options:
