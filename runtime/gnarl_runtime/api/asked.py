@@ -67,8 +67,9 @@ def verify_least(spell: Spelling, name: str, value: int | None, least: int) -> N
 
 def verify_between(spell: Spelling, name: str, value: int | None, least: int, most: int) -> None:
     """A whole number that is neither too small nor beyond reason."""
-    if value is not None and not (_is_whole(value) and least <= value <= most):
-        raise UsageError(f"{spell.value(name, value)}: expected a number from {least} to {most:,}")
+    verify_least(spell, name, value, least)
+    if value is not None and value > most:
+        raise UsageError(f"{spell.value(name, value)}: expected at most {most:,}")
 
 
 def verify_seed(spell: Spelling, seed: int | None) -> None:
