@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Sequence
 from importlib import import_module
 
 
@@ -30,11 +31,17 @@ class Command:
     def __getattr__(self, name: str) -> Command:
         return Command(f"{self._name}.{name}")
 
-    def __call__(self) -> int:
+    def __call__(self, argv: Sequence[str] | None = None) -> int:
+        """`argv`: from a program that calls a command, and keeps its own signals."""
+        if argv is not None:
+            return self._run(argv)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
         _fill_closed()
-        code: int = import_module(f"gnarl_runtime.{self._name}").main()
+        return self._run(None)
+
+    def _run(self, argv: Sequence[str] | None) -> int:
+        code: int = import_module(f"gnarl_runtime.{self._name}").main(argv)
         return code
 
 
