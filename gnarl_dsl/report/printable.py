@@ -11,10 +11,13 @@ _LAYOUT = "\n\t"
 
 
 def printable(text: str) -> str:
-    """The text with everything that could steer a terminal replaced, one for one."""
+    """The text with everything that could steer a terminal replaced, one for one.
+
+    A space that is none of ours is shown as such a sign, too: a spec may be wrong because of it.
+    """
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else _shown(char) for char in text)
+    return "".join(char if char.isprintable() else UNPRINTABLE for char in text)
 
 
 def printable_lines(text: str) -> str:
