@@ -25,7 +25,8 @@ from gnarl_runtime.training.team.team import ALONE, Share, Team, merged, share_o
 SMALL = {"width": 16, "rounds": 2, "aggregation": "sum", "pooling": "mean"}
 DATA = {"pool": 24, "nodes": 8}
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
-    "bc": (
+    "bc": ("bfs", {"bc": {"graphs": 10, "updates": 40, "critic": 0.5}}),
+    "bc near ties": (
         "bellman_ford",
         {"bc": {"graphs": 10, "updates": 40, "critic": 0.5}, "data": {**DATA, "boundary": 0.3}},
     ),

@@ -38,7 +38,7 @@ def training_pool(
 ) -> Pool:
     """The instances that a recipe draws to learn from; the last ones, a share, are larger."""
     if data.shards is not None:
-        return _from_shards(compiled, data)
+        return _from_shards(compiled, data, progress)
     count = data.pool or choose_split(compiled.problem, "train", data.instances).count
     last = round(larger * count) if data.larger_nodes is not None else 0
 
@@ -61,7 +61,7 @@ def training_pool(
     return rescaled(compiled.problem, pool, data.scale, seed, compiled.oracles)
 
 
-def _from_shards(compiled: Compiled, data: Data) -> Pool:
+def _from_shards(compiled: Compiled, data: Data, progress: Progress | None) -> Pool:
     """Given instances as they are, however many."""
     changed = {"scale": data.scale != SAME, "boundary": data.boundary > 0}
     changed |= {
@@ -74,7 +74,12 @@ def _from_shards(compiled: Compiled, data: Data) -> Pool:
                 f"data.{name} changes the instances that are drawn, and data.shards brings all of "
                 f"them; expected one of the two (--set data.{name}= as in a recipe without it)"
             )
-    return shard_pool(compiled.problem, Path(data.shards or ""), compiled.oracles)
+
+    def tell(step: str, done: int, total: int) -> None:
+        if progress is not None:
+            progress(done, total)
+
+    return shard_pool(compiled.problem, Path(data.shards or ""), compiled.oracles, tell)
 
 
 def rescaled(
