@@ -92,7 +92,7 @@ class Trained:
         if weights not in self.known:
             policy = AttentionModelPolicy(env_name="tsp")
             if weights is not None:
-                policy.load_state_dict(torch.load(weights))
+                policy.load_state_dict(torch.load(weights, weights_only=True))
             self.known[weights] = policy.eval()
         return self.known[weights]
 

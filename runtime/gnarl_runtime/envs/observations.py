@@ -79,10 +79,11 @@ def live_views(engine: Engine) -> Observation:
 def copies_of(rows: Observation) -> Callable[[], Observation]:
     """A call that copies every row into a new observation.
 
-    Its text has the names in it: looking them up at each call takes as long as what is copied.
+    Its text has the names in it, as quoted strings only, whatever they are: looking them up at each
+    call takes as long as what is copied.
     """
-    parts = ", ".join(f"{name!r}: copy_{name}()" for name in rows)
-    known = {f"copy_{name}": row.copy for name, row in rows.items()}
+    parts = ", ".join(f"{str(name)!r}: copy_{place}()" for place, name in enumerate(rows))
+    known = {f"copy_{place}": row.copy for place, row in enumerate(rows.values())}
     made: Callable[[], Observation] = eval(f"lambda: {{{parts}}}", known)
     return made
 
